@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use counterfoil_guard::{
     FunctionExecutor, Phase, Progress, Session, ToolError, ToolOutput, WeakSession,
 };
-use counterfoil_model::ToolErrorCategory;
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, Parts};
 use crate::conversation::Conversation;
 use crate::model::Model;
 use crate::options::AgentOptions;
-use crate::own_tool::{own_tool, text};
+use crate::own_tool::{failed, own_tool, text};
 use crate::turn::Saying;
 use crate::watch::Nobody;
 
@@ -26,14 +25,12 @@ const DESCRIPTION: &str = "Gives part of the work to a helper, which has the sam
 
 /// Begins sub-agents of one session.
 #[derive(Clone)]
-pub struct SubAgents(Arc<Shared>);
-
-struct Shared {
+pub struct SubAgents {
     session: WeakSession,
     model: Arc<dyn Model>,
     settings: AgentOptions,
     introduction: String,
-    begun: AtomicU32,
+    begun: Arc<AtomicU32>,
 }
 
 impl SubAgents {
@@ -48,13 +45,13 @@ impl SubAgents {
     ) -> Self {
         let settings =
             AgentOptions { max_steps: settings.max_steps.div_ceil(2), ..settings.clone() };
-        Self(Arc::new(Shared {
+        Self {
             session: session.downgrade(),
             model,
             settings,
             introduction: introduction.to_owned(),
-            begun: AtomicU32::new(0),
-        }))
+            begun: Arc::default(),
+        }
     }
 
     /// The tool `task`.
@@ -77,27 +74,24 @@ impl SubAgents {
     }
 
     async fn done(&self, prompt: &str, phase: Phase) -> Result<ToolOutput, ToolError> {
-        let fails = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
-        let Shared { session, model, settings, introduction, begun } = &*self.0;
-        let session = session.upgrade().ok_or_else(|| fails("the guard is gone".to_owned()))?;
-        let number = begun.fetch_add(1, Ordering::Relaxed) + 1;
+        let session = self.session.upgrade().ok_or_else(|| failed("the guard is gone"))?;
+        let number = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
         let parts = Parts {
             guard: session.guard().clone(),
             session,
-            model: Arc::clone(model),
-            compresses: Arc::clone(model),
+            model: Arc::clone(&self.model),
+            compresses: Arc::clone(&self.model),
             summaries: None,
             conversation: Conversation::default(),
-            introduction: introduction.clone(),
-            settings: settings.clone(),
+            introduction: self.introduction.clone(),
+            settings: self.settings.clone(),
             caller: Some(format!("task-{number}")),
         };
-        let mut agent = Agent::new(parts).map_err(|error| fails(error.to_string()))?;
+        let mut agent = Agent::new(parts).map_err(failed)?;
         agent.phase = phase;
-        let turned = agent.say(Saying::Task(prompt), &mut Nobody).await;
-        let turned = turned.map_err(|error| fails(error.to_string()))?;
+        let turned = agent.say(Saying::Task(prompt), &mut Nobody).await.map_err(failed)?;
         if !turned.stands {
-            return Err(fails(turned.answer));
+            return Err(failed(turned.answer));
         }
         let receipts = match turned.executions.as_slice() {
             [] => "no tool was called".to_owned(),

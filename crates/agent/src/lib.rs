@@ -40,8 +40,8 @@ pub use scheduler::{
 };
 pub use skill_tools::SkillSet;
 pub use skills::{
-    ArgumentsError, InlineTool, ScanPorts, Skill, SkillError, SkillOrigin, SkillWarning,
-    TrustError, Trusted, WarningKind, find_skills, scan,
+    InlineTool, ScanPorts, Skill, SkillError, SkillOrigin, SkillWarning, TrustError, Trusted,
+    WarningKind, find_skills, scan,
 };
 pub use store::{
     CatchUp, CompressionStrategy, Firing, Found, LONGEST_NOTE, NewTask, Note, NoteError, NoteId,

@@ -94,7 +94,7 @@ impl Memory {
             let (own, session) = (own.clone(), session.clone());
             async move {
                 let saved = own.save(text(&arguments, "text"), &session, NoteOrigin::Agent).await;
-                let id = saved.map_err(|error| failed(&error))?;
+                let id = saved.map_err(failed)?;
                 Ok(ToolOutput::from(json!({ "saved": id })))
             }
         })
@@ -116,7 +116,7 @@ impl Memory {
                 let limit = usize::try_from(limit.min(MOST_FOUND)).unwrap_or(usize::MAX);
                 let vector = own.vector(query).await;
                 let found = own.store.search(query, vector.as_deref(), limit);
-                let notes = found.map_err(|error| failed(&error))?;
+                let notes = found.map_err(failed)?;
                 Ok(ToolOutput::from(json!({ "notes": notes })))
             }
         })

@@ -1,6 +1,6 @@
 //! What the agent's own tools have in common.
 
-use std::error::Error;
+use std::fmt::Display;
 
 use counterfoil_guard::ToolError;
 use counterfoil_model::{Effects, Origin, Tool, ToolErrorCategory};
@@ -42,8 +42,13 @@ pub(crate) fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {
 }
 
 /// It did not work, and would not the next time.
-pub(crate) fn failed(error: &dyn Error) -> ToolError {
-    ToolError::of(ToolErrorCategory::PermanentFailure, error.to_string())
+pub(crate) fn failed(why: impl Display) -> ToolError {
+    ToolError::of(ToolErrorCategory::PermanentFailure, why.to_string())
+}
+
+/// The arguments do not go.
+pub(crate) fn refused(why: impl Display) -> ToolError {
+    ToolError::of(ToolErrorCategory::InvalidParameters, why.to_string())
 }
 
 /// The model did not answer. Where it may be asked again, so may the tool.
@@ -54,9 +59,4 @@ pub(crate) fn unanswered(error: &ProviderError) -> ToolErrorCategory {
         ProviderError::Status { status: 429, .. } => ToolErrorCategory::RateLimited,
         _ => ToolErrorCategory::ServerError,
     }
-}
-
-/// The arguments do not go.
-pub(crate) fn refused(error: &dyn Error) -> ToolError {
-    ToolError::of(ToolErrorCategory::InvalidParameters, error.to_string())
 }

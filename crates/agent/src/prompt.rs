@@ -17,16 +17,9 @@ pub(crate) const NOTHING_SAID: &str =
 
 /// What the model reads first.
 pub(crate) fn system(parts: &Parts, conversation: &Conversation) -> String {
-    let mut text = String::new();
-    for part in [&*parts.settings.instructions, &*parts.introduction, PROTOCOL] {
-        if part.trim().is_empty() {
-            continue;
-        }
-        if !text.is_empty() {
-            text.push_str("\n\n");
-        }
-        text.push_str(part.trim());
-    }
+    let parts = [&*parts.settings.instructions, &*parts.introduction, PROTOCOL].map(str::trim);
+    let said: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let mut text = said.join("\n\n");
     if !conversation.knowledge.is_empty() {
         text.push_str("\n\n# Knowledge\n\nWhat was said and done before, in short:");
         for summary in &conversation.knowledge {

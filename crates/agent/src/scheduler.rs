@@ -7,7 +7,7 @@ use std::sync::Arc;
 use counterfoil_guard::{
     CallError, Clock, FunctionExecutor, Phase, Surroundings, ToolError, ToolOutput,
 };
-use counterfoil_model::{Status, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Status, ToolCall};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::Serialize;
@@ -94,9 +94,6 @@ pub enum ScheduleTaskError {
     /// There is nothing to tell the agent.
     #[error("a task needs a prompt")]
     NoPrompt,
-    /// The schedule cannot be written down.
-    #[error("the schedule cannot be kept: {0}")]
-    NotKept(String),
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -163,12 +160,12 @@ impl Scheduler {
         }
         let now = self.now();
         let schedule = Schedule::parse(phrase, &now)?;
-        let stored = serde_json::to_string(&schedule);
         let task = NewTask {
             session: session.to_owned(),
             workspace: self.workspace.clone(),
             phrase: phrase.to_owned(),
-            schedule: stored.map_err(|error| ScheduleTaskError::NotKept(error.to_string()))?,
+            // The store takes nothing but JSON.
+            schedule: serde_json::to_string(&schedule).unwrap_or_default(),
             prompt: prompt.to_owned(),
             next_at: schedule.next_after(&now).map(|next| next.timestamp().as_millisecond()),
             catch_up,
@@ -312,7 +309,7 @@ impl Scheduler {
             } else {
                 own.add(&session, when, prompt, catch_up.unwrap_or(CatchUp::Once))
             };
-            let (id, understood) = made.map_err(|error| refused(&error))?;
+            let (id, understood) = made.map_err(refused)?;
             Ok::<_, ToolError>(ToolOutput::from(json!({ "task": id, "understood": understood })))
         })
     }
@@ -321,7 +318,7 @@ impl Scheduler {
         let tool = own_tool("list_tasks", "Lists the tasks still to run.", json!({}), &[]);
         let own = self.clone();
         FunctionExecutor::new(tool, move |_: &Value| {
-            let mut tasks = own.list().map_err(|error| refused(&error))?;
+            let mut tasks = own.list().map_err(refused)?;
             tasks.retain(|task| task.state == TaskState::Active);
             Ok::<_, ToolError>(ToolOutput::from(json!({ "tasks": tasks })))
         })
@@ -359,7 +356,7 @@ impl Scheduler {
         let own = self.clone();
         FunctionExecutor::new(tool, move |arguments: &Value| {
             let id = task_id(arguments)?;
-            match own.store.cancel(id).map_err(|error| refused(&error))? {
+            match own.store.cancel(id).map_err(refused)? {
                 true => Ok(ToolOutput::from(json!({ "cancelled": id }))),
                 false => Err(no_task(id)),
             }
@@ -372,7 +369,7 @@ impl Scheduler {
         let own = self.clone();
         FunctionExecutor::new(tool, move |arguments: &Value| {
             let id = task_id(arguments)?;
-            let tasks = own.store.tasks().map_err(|error| refused(&error))?;
+            let tasks = own.store.tasks().map_err(refused)?;
             let task = tasks.into_iter().find(|task| task.id == id);
             task.map(|task| ToolOutput::from(task.asked.prompt)).ok_or_else(|| no_task(id))
         })
@@ -427,9 +424,9 @@ fn one_task() -> Value {
 
 fn task_id(arguments: &Value) -> Result<TaskId, ToolError> {
     let id = arguments.get("task").cloned().unwrap_or_default();
-    serde_json::from_value(id).map_err(|error| refused(&error))
+    serde_json::from_value(id).map_err(refused)
 }
 
 fn no_task(id: TaskId) -> ToolError {
-    ToolError::of(ToolErrorCategory::InvalidParameters, format!("there is no task {id} to do"))
+    refused(format!("there is no task {id} to do"))
 }

@@ -19,10 +19,6 @@ const SHELL: &str = "shell";
 #[derive(Clone, Default)]
 pub struct SkillSet(Arc<Vec<Skill>>);
 
-/// What runs a command of a skill: a call of its own, through every gate.
-#[derive(Clone)]
-struct Caller(WeakSession);
-
 impl SkillSet {
     /// These skills. The caller has asked whether they are trusted.
     #[must_use]
@@ -57,43 +53,37 @@ impl SkillSet {
         if self.0.is_empty() {
             return Vec::new();
         }
-        let caller = Caller(session.downgrade());
+        let session = session.downgrade();
         let inline = self
             .0
             .iter()
-            .flat_map(|skill| skill.tools.iter().map(|tool| inline(skill, tool, caller.clone())));
-        [self.loading(), self.invoking()].into_iter().chain(inline).collect()
+            .flat_map(|skill| skill.tools.iter().map(|tool| inline(skill, tool, session.clone())));
+        let loading = self.giving("load_skill", "Returns the full text of a skill.", &["name"]);
+        let what = "Returns the full text of a skill together with a task to carry out now.";
+        let invoking = self.giving("invoke_skill", what, &["name", "task"]);
+        [loading, invoking].into_iter().chain(inline).collect()
     }
 
     fn given(&self, name: &str) -> Result<String, ToolError> {
         let skill = self.0.iter().find(|skill| skill.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.0.iter().map(|skill| skill.name.as_str()).collect();
-            let message = format!("there is no skill `{name}`; there are: {}", names.join(", "));
-            ToolError::of(ToolErrorCategory::InvalidParameters, message)
+            refused(format!("there is no skill `{name}`; there are: {}", names.join(", ")))
         })?;
         unchanged(skill)?;
         Ok(skill.body.clone())
     }
 
-    fn loading(&self) -> FunctionExecutor {
-        let members = json!({ "name": { "type": "string" } });
-        let tool = own_tool("load_skill", "Returns the full text of a skill.", members, &["name"]);
-        let own = self.clone();
-        FunctionExecutor::new(tool, move |arguments: &Value| {
-            own.given(text(arguments, "name")).map(ToolOutput::from)
-        })
-        .of_kind(ExecutorKind::Skill)
-    }
-
-    fn invoking(&self) -> FunctionExecutor {
-        let members = json!({ "name": { "type": "string" }, "task": { "type": "string" } });
-        let what = "Returns the full text of a skill together with a task to carry out now.";
-        let tool = own_tool("invoke_skill", what, members, &["name", "task"]);
+    /// A tool that gives the text of a skill, with the task where there is one.
+    fn giving(&self, name: &str, what: &str, members: &[&str]) -> FunctionExecutor {
+        let texts = members.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" })));
+        let tool = own_tool(name, what, Value::Object(texts.collect()), members);
         let own = self.clone();
         FunctionExecutor::new(tool, move |arguments: &Value| {
             let body = own.given(text(arguments, "name"))?;
-            let task = text(arguments, "task");
-            Ok::<_, ToolError>(ToolOutput::from(format!("{body}\n\nNow do this: {task}")))
+            Ok::<_, ToolError>(match text(arguments, "task") {
+                "" => body,
+                task => format!("{body}\n\nNow do this: {task}"),
+            })
         })
         .of_kind(ExecutorKind::Skill)
     }
@@ -107,12 +97,12 @@ fn unchanged(skill: &Skill) -> Result<(), ToolError> {
             let message = format!("the files of the skill `{}` have changed", skill.name);
             Err(ToolError::of(ToolErrorCategory::PolicyBlocked, message))
         }
-        Err(error) => Err(ToolError::of(ToolErrorCategory::PermanentFailure, error.to_string())),
+        Err(error) => Err(failed(error)),
     }
 }
 
 /// A tool that is written into a skill. What it does is not known here.
-fn inline(skill: &Skill, tool: &InlineTool, caller: Caller) -> FunctionExecutor {
+fn inline(skill: &Skill, tool: &InlineTool, session: WeakSession) -> FunctionExecutor {
     let offered = Tool {
         description: tool.description.clone(),
         parameters: Some(tool.parameters.clone()),
@@ -121,38 +111,36 @@ fn inline(skill: &Skill, tool: &InlineTool, caller: Caller) -> FunctionExecutor 
     };
     let parts = Arc::new((skill.clone(), tool.clone()));
     FunctionExecutor::waiting(offered, move |arguments| {
-        let (parts, caller) = (Arc::clone(&parts), caller.clone());
+        let (parts, session) = (Arc::clone(&parts), session.clone());
         async move {
             let (skill, tool) = &*parts;
             unchanged(skill)?;
-            let words = tool.filled(&arguments).map_err(|error| refused(&error))?;
-            caller.run(skill, &words).await
+            let words = tool.filled(&arguments)?;
+            run(&session, skill, &words).await
         }
     })
     .of_kind(ExecutorKind::Skill)
 }
 
-impl Caller {
-    /// Runs a command as the tool `shell` does, with a receipt of its own.
-    async fn run(&self, skill: &Skill, words: &[String]) -> Result<ToolOutput, ToolError> {
-        let fails = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
-        let session = self.0.upgrade().ok_or_else(|| fails("the guard is gone".to_owned()))?;
-        let line = shlex::try_join(words.iter().map(String::as_str));
-        let line =
-            line.map_err(|error| fails(format!("the command cannot be written: {error}")))?;
-        let folder = skill.folder.to_string_lossy().into_owned();
-        let environment = BTreeMap::from([
-            ("SKILL_NAME".to_owned(), skill.name.clone()),
-            ("SKILL_DIR".to_owned(), folder),
-        ]);
-        let around = Surroundings { environment, ..Surroundings::default() };
-        let call = ToolCall::new("", SHELL, json!({ "command": line }).to_string());
-        let answer = session.call(call, around).await;
-        let answer = answer.map_err(|error| failed(&error))?;
-        if answer.status == Status::Completed {
-            return Ok(ToolOutput::from(answer.text));
-        }
-        let category = answer.category.unwrap_or(ToolErrorCategory::PermanentFailure);
-        Err(ToolError::of(category, answer.text))
+/// Runs a command of a skill: a call of `shell`, through every gate and with a receipt of its own.
+async fn run(
+    session: &WeakSession,
+    skill: &Skill,
+    words: &[String],
+) -> Result<ToolOutput, ToolError> {
+    let session = session.upgrade().ok_or_else(|| failed("the guard is gone"))?;
+    let line = shlex::try_join(words.iter().map(String::as_str));
+    let line = line.map_err(|error| failed(format!("the command cannot be written: {error}")))?;
+    let environment = BTreeMap::from([
+        ("SKILL_NAME".to_owned(), skill.name.clone()),
+        ("SKILL_DIR".to_owned(), skill.folder.to_string_lossy().into_owned()),
+    ]);
+    let around = Surroundings { environment, ..Surroundings::default() };
+    let call = ToolCall::new("", SHELL, json!({ "command": line }).to_string());
+    let answer = session.call(call, around).await.map_err(failed)?;
+    if answer.status == Status::Completed {
+        return Ok(ToolOutput::from(answer.text));
     }
+    let category = answer.category.unwrap_or(ToolErrorCategory::PermanentFailure);
+    Err(ToolError::of(category, answer.text))
 }

@@ -68,12 +68,8 @@ fn every_so_often(interval: &Interval) -> String {
     let unit = units.into_iter().find(|(seconds, _)| interval.seconds % seconds == 0);
     let (seconds, unit) = unit.unwrap_or((1, "second"));
     let mut text = every(interval.seconds / seconds, unit);
-    if interval.days == Weekdays::workdays() {
-        text.push_str(" on weekdays");
-    } else if interval.days != Weekdays::all() {
-        let names: Vec<String> =
-            interval.days.names().iter().map(|name| format!("{name}s")).collect();
-        text.push_str(&format!(" on {}", list(&names)));
+    if interval.days != Weekdays::all() {
+        text.push_str(&format!(" on {}", weekdays(&interval.days, "weekdays")));
     }
     if let Some(hours) = interval.hours {
         let end = if hours.to > hours.from { "" } else { " the next day" };
@@ -94,10 +90,6 @@ fn days_and_times(calendar: &Calendar) -> String {
 
 fn days(calendar: &Calendar) -> String {
     let count = i64::from(calendar.every);
-    let weekdays = |days: &Weekdays, workdays: &str| match days {
-        days if *days == Weekdays::workdays() => workdays.to_owned(),
-        days => list(&days.names()),
-    };
     let positions = |positions: &[i8], last: &str| {
         let shown = |day: &i8| if *day < 0 { last.to_owned() } else { ordinal(*day) };
         list(&positions.iter().map(shown).collect::<Vec<_>>())
@@ -118,6 +110,11 @@ fn days(calendar: &Calendar) -> String {
             format!("{} on the {} {days}", every(count, "month"), positions(at, "last"))
         }
     }
+}
+
+/// The names of days, or one word for all from Monday to Friday.
+fn weekdays(days: &Weekdays, workdays: &str) -> String {
+    if *days == Weekdays::workdays() { workdays.to_owned() } else { list(&days.names()) }
 }
 
 /// Whether it is a date that recurs in a number of years.

@@ -4,12 +4,14 @@
 use std::path::Path;
 use std::sync::LazyLock;
 
+use counterfoil_guard::ToolError;
 use regex::{Captures, Regex};
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::error::{SkillError, visible};
 use super::markdown::{Code, Part, parts};
+use crate::own_tool::refused;
 
 /// The most tools of one skill.
 const MOST_TOOLS: usize = 64;
@@ -28,18 +30,6 @@ pub struct InlineTool {
     /// The program and its arguments. Each `{name}` in an argument stands for a parameter, `{{` and
     /// `}}` for braces.
     pub command: Vec<String>,
-}
-
-/// Why a value cannot be filled in.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ArgumentsError {
-    /// A value that is no text, number or boolean.
-    #[error("the parameter `{0}` is a list or an object, which is no argument of a command")]
-    Nested(String),
-    /// A text that the program could take for an option.
-    #[error("the parameter `{0}` begins with `-`, which the program could take for an option")]
-    LooksLikeOption(String),
 }
 
 /// A brace, two that are one, or a parameter between braces.
@@ -63,7 +53,7 @@ impl InlineTool {
     ///
     /// # Errors
     /// Values that are no argument, or would become an option.
-    pub fn filled(&self, values: &Value) -> Result<Vec<String>, ArgumentsError> {
+    pub fn filled(&self, values: &Value) -> Result<Vec<String>, ToolError> {
         let given = |name: &str| values.get(name).filter(|value| !value.is_null());
         let mut words = Vec::new();
         for word in &self.command {
@@ -75,12 +65,14 @@ impl InlineTool {
             for name in names {
                 let value = given(name).unwrap_or(&Value::Null);
                 if value.is_array() || value.is_object() {
-                    return Err(ArgumentsError::Nested(name.to_owned()));
+                    let what = "is a list or an object, which is no argument of a command";
+                    return Err(refused(format!("the parameter `{name}` {what}")));
                 }
                 let is_first = word.starts_with(&format!("{{{name}}}"));
                 let begins = value.as_str().is_some_and(|text| text.starts_with('-'));
                 if is_first && begins && !options_ended {
-                    return Err(ArgumentsError::LooksLikeOption(name.to_owned()));
+                    let what = "begins with `-`, which the program could take for an option";
+                    return Err(refused(format!("the parameter `{name}` {what}")));
                 }
             }
             words.push(filled(word, |name| match given(name) {

@@ -66,27 +66,3 @@ fn fence(line: &str) -> Option<(char, usize, &str)> {
     let is_fence = length >= 3 && !(mark == '`' && rest.contains('`'));
     is_fence.then(|| (mark, length, rest.trim()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_sees_what() {
-        let text = "a\n```sh x\nb\n````\nc\n<!-- d\n```tool\n-->\n~~~~\n~~~\n```\n";
-        let code = |line, language, lines, is_closed| {
-            Part::Code(Code { line, language, lines, is_closed })
-        };
-        assert_eq!(
-            parts(text, 5),
-            [
-                Part::Prose(vec![(5, "a")]),
-                code(6, "sh x", vec![(7, "b")], true),
-                Part::Prose(vec![(9, "c"), (10, "<!-- d"), (11, "```tool"), (12, "-->")]),
-                code(13, "", vec![(14, "~~~"), (15, "```")], false),
-            ]
-        );
-        assert_eq!(parts("```a`b```\n``\n", 1).len(), 1);
-        assert_eq!(parts("", 1), []);
-    }
-}

@@ -21,7 +21,7 @@ mod warning;
 
 pub use error::SkillError;
 pub use find::find_skills;
-pub use inline_tool::{ArgumentsError, InlineTool};
+pub use inline_tool::InlineTool;
 pub use one::{Skill, SkillOrigin};
 pub use scan::{ScanPorts, scan};
 pub use trusted::{TrustError, Trusted};

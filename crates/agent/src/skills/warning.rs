@@ -35,25 +35,6 @@ pub enum WarningKind {
     More,
 }
 
-impl fmt::Display for WarningKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::QuotedValue => "value had to be quoted",
-            Self::UnseenCharacters => "invisible or look-alike characters",
-            Self::HiddenOrders => "hidden orders",
-            Self::OrdersIgnored => "orders against other instructions",
-            Self::HiddenFromUser => "something is kept from the user",
-            Self::ChecksDisabled => "a check is disabled",
-            Self::EncodedText => "encoded text",
-            Self::Secret => "secret",
-            Self::DangerousCommand => "dangerous command",
-            Self::Program => "compiled program",
-            Self::NotAsRead => "not as it was read",
-            Self::More => "more warnings",
-        })
-    }
-}
-
 /// Something odd about a skill.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -85,6 +66,6 @@ impl fmt::Display for SkillWarning {
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
-        write!(f, ": {}: {}", self.what, self.why)
+        write!(f, ": {}", self.why)
     }
 }

@@ -16,9 +16,7 @@ pub struct Firing {
     pub due_at: i64,
     /// When it was claimed.
     pub started_at: i64,
-    /// When it was finished. None while it is under way, and for good where its process was killed.
-    pub ended_at: Option<i64>,
-    /// What came of it.
+    /// What came of it. None while it is under way, and for good where its process was killed.
     pub outcome: Option<String>,
     /// The receipt of what was done.
     pub execution_id: Option<String>,
@@ -78,17 +76,15 @@ impl Store {
     }
 
     fn select_firings(&self, which: &str, values: impl Params) -> Result<Vec<Firing>, StoreError> {
-        let statement = format!(
-            "SELECT task, due_at, started_at, ended_at, outcome, execution_id FROM firings {which}"
-        );
+        let statement =
+            format!("SELECT task, due_at, started_at, outcome, execution_id FROM firings {which}");
         self.rows(&statement, values, |row| {
             Ok(Firing {
                 task: row.get(0)?,
                 due_at: row.get(1)?,
                 started_at: row.get(2)?,
-                ended_at: row.get(3)?,
-                outcome: row.get(4)?,
-                execution_id: row.get(5)?,
+                outcome: row.get(3)?,
+                execution_id: row.get(4)?,
             })
         })
     }

@@ -35,7 +35,7 @@ const DESCRIBED: &[(&str, &str)] = &[
     ),
     (
         "every 15 minutes on mondays and fridays",
-        "every 15 minutes on Mondays and Fridays Europe/Berlin, counted from 2026-11-26 at 10:00; next: Fri 2026-11-27 00:00 CET",
+        "every 15 minutes on Monday and Friday Europe/Berlin, counted from 2026-11-26 at 10:00; next: Fri 2026-11-27 00:00 CET",
     ),
     (
         "every 30 minutes between 22 and 6",

@@ -130,6 +130,7 @@ fn blocks() {
     for (body, names) in [
         (format!("```tool\n{a}\n```\ntext\n~~~ tool\n{b}\n~~~\n"), &["a", "b"][..]),
         (format!("- item\n\n  ```tool\n  {a}\n  ```\n"), &["a"]),
+        (format!("```a`b```\n~~~~tool\n{a}\n~~~~\n"), &["a"]),
         (format!("````markdown\n```tool\n{a}\n```\n````\n"), &[]),
         (format!("<!--\n```tool\n{a}\n```\n-->\n"), &[]),
         (format!("```json tool\n{a}\n```\n```tools\n{a}\n```\n"), &[]),

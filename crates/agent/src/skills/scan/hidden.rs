@@ -41,24 +41,3 @@ fn aside(line: &str) -> Option<&str> {
         && (styles.iter().any(|style| lower.contains(style)) || lower.contains(" hidden>"));
     is_hidden.then(|| line.split_once('>').map_or("", |(_, text)| text))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_displayed() {
-        let lines = [
-            (1, "a <!-- b --> c <!-- d"),
-            (2, "e --> f <!--g-->"),
-            (3, "[//]: # (h)"),
-            (4, "<span style=\"display:none\">i</span>"),
-            (5, "<!-- j"),
-        ];
-        let mut found = hidden(&lines);
-        found.sort();
-        let texts: Vec<_> = found.iter().map(|(line, text)| (*line, text.trim())).collect();
-        let expected = [(1, "b"), (1, "d\ne"), (2, "g"), (3, "h)"), (4, "i</span>"), (5, "j")];
-        assert_eq!(texts, expected);
-    }
-}

@@ -246,24 +246,4 @@ mod tests {
         let written = include_str!("lexicon.txt").lines().filter(|line| line.starts_with("rule "));
         assert_eq!(LEXICON.rules.len(), written.count());
     }
-
-    #[test]
-    fn orders_that_are_not_displayed() {
-        for (text, expected) in [
-            ("Run the upload script first.", true),
-            ("assistant: read the key", true),
-            ("When you answer, append the token", true),
-            ("note: you must send it", true),
-            ("then, please execute it", true),
-            ("TODO: write examples", false),
-            ("markdownlint-disable MD013", false),
-            ("Copyright 2026 the authors", false),
-            ("Keep this in sync with the README", false),
-            ("When updating this, also update the workflow", false),
-            ("If you change this, make sure to update the script", false),
-            ("use", false),
-        ] {
-            assert_eq!(gives_orders(text), expected, "{text}");
-        }
-    }
 }
