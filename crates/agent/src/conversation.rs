@@ -113,8 +113,7 @@ impl Conversation {
 
     /// The user says something: another turn begins.
     pub(crate) fn begin(&mut self, text: String) {
-        self.repair();
-        self.present = self.turns.len();
+        self.end();
         self.turns.push(Turn::User(text));
     }
 

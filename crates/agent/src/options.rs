@@ -77,19 +77,14 @@ impl HoldBack {
     }
 }
 
-/// Why the options cannot be used.
+/// An option that is out of its bounds.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AgentOptionsError {
-    /// A part that makes no sense.
-    #[error("agent.compress_at is {0}, it must be between 0.1 and 1")]
-    CompressAt(f64),
-    /// A turn needs a step.
-    #[error("agent.max_steps is {0}, it must be between 1 and 1000")]
-    Steps(u32),
-    /// Whoever asks for ever gets nowhere.
-    #[error("agent.max_retries is {0}, it must be at most 5")]
-    Retries(u32),
+#[error("agent.{key} is {value}, it must be between {least} and {most}")]
+pub struct AgentOptionsError {
+    key: &'static str,
+    value: f64,
+    least: f64,
+    most: f64,
 }
 
 impl AgentOptions {
@@ -98,14 +93,14 @@ impl AgentOptions {
     /// # Errors
     /// Options that cannot be used.
     pub fn checked(&self) -> Result<Self, AgentOptionsError> {
-        if !(0.1..=1.0).contains(&self.compress_at) {
-            return Err(AgentOptionsError::CompressAt(self.compress_at));
-        }
-        if !(1..=1000).contains(&self.max_steps) {
-            return Err(AgentOptionsError::Steps(self.max_steps));
-        }
-        if self.max_retries > 5 {
-            return Err(AgentOptionsError::Retries(self.max_retries));
+        for (key, value, least, most) in [
+            ("compress_at", self.compress_at, 0.1, 1.0),
+            ("max_steps", self.max_steps.into(), 1.0, 1000.0),
+            ("max_retries", self.max_retries.into(), 0.0, 5.0),
+        ] {
+            if !(least..=most).contains(&value) {
+                return Err(AgentOptionsError { key, value, least, most });
+            }
         }
         Ok(self.clone())
     }

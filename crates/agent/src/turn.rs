@@ -93,11 +93,7 @@ impl Course {
 
     /// What came of it where the model says nothing.
     fn ends_silent(self) -> Turned {
-        let answer = match self.executions.len() {
-            0 => "The model gave no answer, and called no tool.".to_owned(),
-            1 => "The model gave no answer; one tool was called.".to_owned(),
-            count => format!("The model gave no answer; tools were called {count} times."),
-        };
+        let answer = format!("The model gave no answer. Tool calls: {}.", self.executions.len());
         self.ends(answer, false, None)
     }
 }

@@ -8,7 +8,7 @@ use crate::schedule::error::ScheduleError::{
     self, Conflict, Empty, Incomplete, Never, NotUnderstood, Past, TooFar, TooOften,
 };
 use crate::schedule::interval::{Hours, Interval};
-use crate::schedule::phrase::{Clauses, Clock, Day, Said};
+use crate::schedule::phrase::{Clauses, Clock, Day, PERIOD, Said};
 use crate::schedule::planned::Rule;
 use crate::schedule::wall_clock;
 use crate::schedule::weekdays::Weekdays;
@@ -19,7 +19,6 @@ const HALF: &str = "am or pm at both times, or two different hours from 0 to 23"
 const ONE_DAY: &str = "`every` if it recurs, or one day";
 const PLURAL: &str = "`every`, or the plural, such as `on mondays`";
 const THIS_OR_NEXT: &str = "a date, or `on` instead of `next` for the coming one";
-const PERIOD: &str = "a period; add `of the month`";
 const DAY: &str = "a day with its time of day; add one, such as `on friday` or `on the 3rd`";
 
 /// What the clauses of a phrase mean when they are said `now`, which has no fraction of a second.

@@ -64,6 +64,9 @@ pub(crate) struct Clock {
     pub(crate) is_marked: bool,
 }
 
+/// What days of a month need.
+pub(crate) const PERIOD: &str = "a period; add `of the month`";
+
 /// What a pattern reads.
 #[derive(Debug, Clone, Copy)]
 enum Clause {
@@ -300,8 +303,7 @@ fn nth<'t>(text: &impl Fn(&str) -> &'t str, words: &str) -> Result<Day, Schedule
     let is_led = text("every").is_empty() && !(text("on").is_empty() && text("the").is_empty());
     let is_numbered = is_led && (days == "day" || !positions.contains(&-1));
     if !recurs && !is_numbered && matches!(days, "" | "day") {
-        let needs = "a period; add `of the month`";
-        return Err(ScheduleError::Incomplete(words.to_owned(), needs));
+        return Err(ScheduleError::Incomplete(words.to_owned(), PERIOD));
     }
     Ok(Day::Nth { positions, of: Weekdays::named(days), recurs })
 }

@@ -29,6 +29,9 @@ const OTHERS: &str = "every|other|on|at|in|and|of|the|from|between|to|half|now|a
 /// Numbers, times and dates.
 const NUMBERS: &str = r"\d{1,9}|\d{1,2}(?:st|nd|rd|th)|\d{1,2}(?::\d\d)?(?:am|pm)?|\d{4}-\d\d-\d\d";
 
+/// Counts in words, from one on.
+const COUNTS: &str = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve";
+
 /// Words that are read as others.
 const SYNONYMS: &[(&str, &str)] = &[
     ("please", ""),
@@ -60,18 +63,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("workdays", "weekdays"),
     ("a", "1"),
     ("an", "1"),
-    ("one", "1"),
-    ("two", "2"),
-    ("three", "3"),
-    ("four", "4"),
-    ("five", "5"),
-    ("six", "6"),
-    ("seven", "7"),
-    ("eight", "8"),
-    ("nine", "9"),
-    ("ten", "10"),
-    ("eleven", "11"),
-    ("twelve", "12"),
     ("fifteen", "15"),
     ("twenty", "20"),
     ("thirty", "30"),
@@ -111,6 +102,9 @@ pub(crate) fn words(phrase: &str) -> Result<Vec<Word>, ScheduleError> {
 fn read(written: &str) -> Option<Vec<String>> {
     if let Some((_, other)) = SYNONYMS.iter().find(|(word, _)| *word == written) {
         return Some(other.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect());
+    }
+    if let Some(before) = COUNTS.split('|').position(|word| word == written) {
+        return Some(vec![(before + 1).to_string()]);
     }
     let plain = written.replace('.', "");
     let is_clock = plain.ends_with("am") || plain.ends_with("pm");

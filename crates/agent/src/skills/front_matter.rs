@@ -73,10 +73,17 @@ pub(super) fn read(
     };
     let name = text(file, "name", &fields.name, 64)?;
     let description = text(file, "description", &fields.description, 1024)?;
-    check_name(&name, folder).map_err(|(what, help)| {
-        SkillError::new(file, what, help).at(line_of(Some(fields.name.referenced)))
-    })?;
-    Ok((name, description, warning))
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let (what, help) = if !name.split('-').all(|part| !part.is_empty() && part.chars().all(plain)) {
+        let what = "the name is not made of `a` to `z`, `0` to `9` and single hyphens between them";
+        (what.to_owned(), "use a name such as `pdf-forms`")
+    } else if name != folder {
+        let what = format!("the name is not that of the folder, `{}`", visible(folder));
+        (what, "rename the folder or the skill")
+    } else {
+        return Ok((name, description, warning));
+    };
+    Err(SkillError::new(file, what, help).at(line_of(Some(fields.name.referenced))))
 }
 
 fn fields(front: &str) -> Result<Fields, Error> {
@@ -127,21 +134,4 @@ fn text(
         return Ok(text.to_owned());
     };
     Err(SkillError::new(file, what, help).at(line_of(Some(value.referenced))))
-}
-
-fn check_name(name: &str, folder: &str) -> Result<(), (String, &'static str)> {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if !name.chars().all(allowed) {
-        let what = "the name has characters other than `a` to `z`, `0` to `9` and `-`";
-        return Err((what.to_owned(), "use a name such as `pdf-forms`"));
-    }
-    if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
-        let what = "the name begins or ends with a hyphen, or has two in a row";
-        return Err((what.to_owned(), "use a name such as `pdf-forms`"));
-    }
-    if name != folder {
-        let what = format!("the name is not that of the folder, `{}`", visible(folder));
-        return Err((what, "rename the folder or the skill"));
-    }
-    Ok(())
 }

@@ -55,30 +55,34 @@ impl InlineTool {
     /// Values that are no argument, or would become an option.
     pub fn filled(&self, values: &Value) -> Result<Vec<String>, ToolError> {
         let given = |name: &str| values.get(name).filter(|value| !value.is_null());
-        let mut words = Vec::new();
+        let (mut words, mut options_ended) = (Vec::new(), false);
         for word in &self.command {
             let names: Vec<&str> = parameters(word).collect();
             if names.iter().any(|name| given(name).is_none()) {
                 continue;
             }
-            let options_ended = words.iter().any(|word| word == "--");
-            for name in names {
-                let value = given(name).unwrap_or(&Value::Null);
-                if value.is_array() || value.is_object() {
-                    let what = "is a list or an object, which is no argument of a command";
-                    return Err(refused(format!("the parameter `{name}` {what}")));
-                }
-                let is_first = word.starts_with(&format!("{{{name}}}"));
-                let begins = value.as_str().is_some_and(|text| text.starts_with('-'));
-                if is_first && begins && !options_ended {
-                    let what = "begins with `-`, which the program could take for an option";
-                    return Err(refused(format!("the parameter `{name}` {what}")));
-                }
+            let is_nested = |value: &Value| value.is_array() || value.is_object();
+            if let Some(name) = names.iter().find(|name| given(name).is_some_and(is_nested)) {
+                let what = "is a list or an object, which is no argument of a command";
+                return Err(refused(format!("the parameter `{name}` {what}")));
             }
-            words.push(filled(word, |name| match given(name) {
+            let text = filled(word, |name| match given(name) {
                 Some(Value::String(text)) => text.clone(),
                 other => other.map(Value::to_string).unwrap_or_default(),
-            }));
+            });
+            let begins_with_text = |name: &&&str| {
+                let is_first = word.starts_with(&format!("{{{name}}}"));
+                is_first && given(name).is_some_and(Value::is_string)
+            };
+            if let Some(name) = names.first().filter(begins_with_text)
+                && text.starts_with('-')
+                && !options_ended
+            {
+                let what = "begins with `-`, which the program could take for an option";
+                return Err(refused(format!("the parameter `{name}` {what}")));
+            }
+            options_ended |= text == "--";
+            words.push(text);
         }
         Ok(words)
     }

@@ -1,7 +1,7 @@
 //! Which skills of strangers a person has agreed to: their digests, in a JSON file.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -129,8 +129,7 @@ fn lock(file: &Path) -> io::Result<File> {
     fs::create_dir_all(folder_of(file))?;
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".lock");
-    let mut options = OpenOptions::new();
-    let lock = options.write(true).create(true).truncate(false).open(file.with_file_name(name))?;
+    let lock = File::create(file.with_file_name(name))?;
     lock.lock()?;
     Ok(lock)
 }

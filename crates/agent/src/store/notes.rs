@@ -57,12 +57,9 @@ pub enum NoteError {
     /// There is no text.
     #[error("a note needs text")]
     Empty,
-    /// There is too much of it.
-    #[error("a note of {bytes} bytes is too long: {LONGEST_NOTE} are the most")]
-    TooLong {
-        /// Of the text without white space around it.
-        bytes: usize,
-    },
+    /// There is too much of it: so many bytes without white space around it.
+    #[error("a note of {0} bytes is too long: {LONGEST_NOTE} are the most")]
+    TooLong(usize),
     /// The store failed.
     #[error(transparent)]
     Storage(#[from] StoreError),
@@ -86,13 +83,18 @@ impl Store {
         match text.len() {
             0 => return Err(NoteError::Empty),
             1..=LONGEST_NOTE => {}
-            bytes => return Err(NoteError::TooLong { bytes }),
+            bytes => return Err(NoteError::TooLong(bytes)),
         }
         let id = self.write(|connection| {
-            let id = match id_of(connection, text)? {
-                Some(id) => id,
-                None => insert(connection, text, note)?,
-            };
+            connection
+                .prepare_cached(
+                    "INSERT INTO notes (text, origin, session, at) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (text) DO NOTHING",
+                )?
+                .execute(params![text, note.origin, note.session, note.at])?;
+            let id = connection
+                .prepare_cached("SELECT id FROM notes WHERE text = ?1")?
+                .query_row([text], |row| row.get(0))?;
             if let Some(vector) = vector {
                 connection
                     .prepare_cached("INSERT OR IGNORE INTO vectors (note, vector) VALUES (?1, ?2)")?
@@ -121,21 +123,6 @@ pub(super) fn find(connection: &Connection, id: NoteId) -> rusqlite::Result<Opti
         .prepare_cached(&format!("{SELECT} WHERE id = ?1"))?
         .query_row([id], stored_note)
         .optional()
-}
-
-fn id_of(connection: &Connection, text: &str) -> rusqlite::Result<Option<NoteId>> {
-    connection
-        .prepare_cached("SELECT id FROM notes WHERE text = ?1")?
-        .query_row([text], |row| row.get(0))
-        .optional()
-}
-
-fn insert(connection: &Connection, text: &str, note: &Note) -> rusqlite::Result<NoteId> {
-    connection
-        .prepare_cached(
-            "INSERT INTO notes (text, origin, session, at) VALUES (?1, ?2, ?3, ?4) RETURNING id",
-        )?
-        .query_row(params![text, note.origin, note.session, note.at], |row| row.get(0))
 }
 
 /// A row of [`SELECT`].

@@ -11,7 +11,7 @@ use super::error::StoreError;
 use super::handle::{Store, at_most};
 use super::ids::NoteId;
 use super::notes::{StoredNote, find};
-use super::terms::Terms;
+use super::terms::{any_of, terms, trigrams};
 
 /// A note that a search found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,10 +47,10 @@ impl Store {
             return Ok(Vec::new());
         }
         let depth = limit.max(DEPTH);
-        let terms = Terms::of(query);
+        let terms = terms(query);
         self.read(|connection| {
-            let words = matching(connection, BY_WORDS, terms.words(), depth)?;
-            let trigrams = matching(connection, BY_TRIGRAMS, terms.trigrams(), depth)?;
+            let words = matching(connection, BY_WORDS, any_of(&terms), depth)?;
+            let trigrams = matching(connection, BY_TRIGRAMS, any_of(&trigrams(&terms)), depth)?;
             let meaning = match vector {
                 Some(vector) => nearest(connection, vector, depth)?,
                 None => Vec::new(),

@@ -9,33 +9,18 @@ const MOST: usize = 64;
 const SHORTEST: usize = 3;
 
 /// What a query asks for, in its order, each once.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Terms(Vec<String>);
+pub(super) fn terms(query: &str) -> Vec<String> {
+    let terms = query.split(separates).map(|term| term.trim_matches(surrounds));
+    distinct(terms.filter(|term| !term.is_empty()).map(str::to_owned))
+}
 
-impl Terms {
-    pub(super) fn of(query: &str) -> Self {
-        let terms = query
-            .split(separates)
-            .map(|term| term.trim_matches(surrounds))
-            .filter(|term| !term.is_empty())
-            .map(str::to_owned);
-        Self(distinct(terms))
-    }
-
-    /// For the index of words. `None` when nothing can be found there.
-    pub(super) fn words(&self) -> Option<String> {
-        any_of(&self.0)
-    }
-
-    /// For the index of trigrams. `None` when nothing can be found there.
-    ///
-    /// Scripts that do not part words make a whole sentence one term; it is found by any of its
-    /// pieces, too.
-    pub(super) fn trigrams(&self) -> Option<String> {
-        let long = self.0.iter().filter(|term| term.chars().count() >= SHORTEST);
-        let pieces = self.0.iter().flat_map(|term| pieces(term));
-        any_of(&distinct(long.cloned().chain(pieces)))
-    }
+/// The terms of at least three characters, for the index of trigrams.
+///
+/// Scripts that do not part words make a whole sentence one term; it is found by any of its
+/// pieces, too.
+pub(super) fn trigrams(terms: &[String]) -> Vec<String> {
+    let long = terms.iter().filter(|term| term.chars().count() >= SHORTEST);
+    distinct(long.cloned().chain(terms.iter().flat_map(|term| pieces(term))))
 }
 
 fn distinct(terms: impl Iterator<Item = String>) -> Vec<String> {
@@ -74,8 +59,8 @@ fn runs_on(c: char) -> bool {
         || matches!(c, '\u{20000}'..='\u{3ffff}')
 }
 
-/// Each term in quotes: a phrase, whatever is in it.
-fn any_of(terms: &[String]) -> Option<String> {
+/// Each term in quotes: a phrase, whatever is in it. `None` where there is none.
+pub(super) fn any_of(terms: &[String]) -> Option<String> {
     let quoted: Vec<String> =
         terms.iter().map(|term| format!("\"{}\"", term.replace('"', "\"\""))).collect();
     (!quoted.is_empty()).then(|| quoted.join(" OR "))
@@ -88,8 +73,7 @@ mod tests {
     #[test]
     fn a_long_query_is_cut() {
         let query: String = (0..10_000).map(|number| format!("word{number} ")).collect();
-        assert_eq!(Terms::of(&query).0.len(), MOST);
-        let terms = Terms::of(&"烤".repeat(100)).trigrams().unwrap();
-        assert_eq!(terms.matches(" OR ").count(), 1);
+        assert_eq!(terms(&query).len(), MOST);
+        assert_eq!(trigrams(&terms(&"烤".repeat(100))).len(), 2);
     }
 }

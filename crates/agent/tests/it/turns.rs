@@ -107,7 +107,7 @@ fn a_model_that_gets_nowhere_is_stopped() {
     // It says nothing.
     let model = Script::of([says(""), says(" "), says("")]);
     let turned = turn(&mut agent(&model), "Well?").unwrap();
-    assert_eq!(turned.answer, "The model gave no answer, and called no tool.");
+    assert_eq!(turned.answer, "The model gave no answer. Tool calls: 0.");
     assert!(!turned.stands);
     // It calls what is not there, again and again.
     let wrong = || calls(&[("c", "nothing", "{}")]);

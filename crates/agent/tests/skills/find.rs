@@ -181,7 +181,7 @@ fn errors_say_where_and_what_to_do() {
     for (front, told) in [
         (
             "description: Fills forms.\nname: PDF",
-            "the name has characters other than `a` to `z`, `0` to `9` and `-` | Skill: pdf | \
+            "the name is not made of `a` to `z`, `0` to `9` and single hyphens between them | Skill: pdf | \
              File: ./pdf/SKILL.md:3 | Suggestion: use a name such as `pdf-forms`",
         ),
         ("name: pdf\ndescription: [a\u{1b}[31m", "the front matter cannot be read: "),

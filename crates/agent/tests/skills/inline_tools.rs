@@ -32,7 +32,7 @@ fn tool(command: &[&str]) -> InlineTool {
 
 #[test]
 fn filled_in() {
-    let cases: [(&[&str], Value, Result<&[&str], &str>); 19] = [
+    let cases: [(&[&str], Value, Result<&[&str], &str>); 20] = [
         (&["x", "{a}"], json!({"a": "v"}), Ok(&["v"])),
         (&["x", "{a}"], json!({"a": "two words; $(rm) `x`"}), Ok(&["two words; $(rm) `x`"])),
         (&["x", "{a}"], json!({"a": ""}), Ok(&[""])),
@@ -52,6 +52,11 @@ fn filled_in() {
         (
             &["x", "{a}"],
             json!({"a": "-rf"}),
+            Err("the parameter `a` begins with `-`, which the program could take for an option"),
+        ),
+        (
+            &["x", "{a}{b}"],
+            json!({"a": "", "b": "-rf"}),
             Err("the parameter `a` begins with `-`, which the program could take for an option"),
         ),
         (

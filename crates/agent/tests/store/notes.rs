@@ -32,9 +32,10 @@ fn lengths() {
         ("x", Ok(NoteId(1))),
         (most.as_str(), Ok(NoteId(2))),
         (&format!("  {most}  "), Ok(NoteId(2))),
-        (&format!("{most}x"), Err(NoteError::TooLong { bytes: LONGEST_NOTE + 1 })),
-        ("a\0b", Ok(NoteId(3))),
-        ("a\0c", Ok(NoteId(4))),
+        (&format!("{most}x"), Err(NoteError::TooLong(LONGEST_NOTE + 1))),
+        // A text that was there already has used up a number.
+        ("a\0b", Ok(NoteId(4))),
+        ("a\0c", Ok(NoteId(5))),
     ];
     for (text, expected) in cases {
         assert_eq!(store.save(&note(text), None), expected);

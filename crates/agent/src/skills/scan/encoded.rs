@@ -3,9 +3,7 @@
 use std::sync::LazyLock;
 
 use base64::Engine as _;
-use base64::alphabet::STANDARD;
-use base64::engine::DecodePaddingMode;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use regex::Regex;
 
 use super::super::error::visible;
@@ -23,13 +21,6 @@ static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new("[A-Za-z0-9+
 static DATA: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new("data:(?:image/|font/|application/font)[^,]*base64,[^) \"']*").ok()
 });
-
-const DECODER: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_allow_trailing_bits(true)
-        .with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
 
 /// What is encoded in consecutive lines: the line, and why it is odd.
 pub(super) fn encoded(lines: &[Line<'_>]) -> Vec<(usize, String)> {
@@ -81,7 +72,7 @@ fn decoded(token: &str) -> Option<String> {
         return None;
     }
     let token = token.trim_matches('=').replace('-', "+").replace('_', "/");
-    let text = String::from_utf8(DECODER.decode(token).ok()?).ok()?;
+    let text = String::from_utf8(STANDARD_NO_PAD.decode(token).ok()?).ok()?;
     let is_text = |c: char| !c.is_control() || matches!(c, '\n' | '\t' | '\r');
     let letters = text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == ' ').count();
     let readable = text.chars().all(is_text) && letters * 10 >= text.chars().count() * 6;

@@ -45,31 +45,23 @@ pub fn scan(skill: &Skill, ports: ScanPorts<'_>) -> Vec<SkillWarning> {
         }
     });
     warnings.dedup();
-    let folder = || skill.folder.clone();
     if warnings.len() > MOST_WARNINGS {
-        let more = warnings.len() - MOST_WARNINGS;
+        let why = format!("{} more warnings are not listed", warnings.len() - MOST_WARNINGS);
         warnings.truncate(MOST_WARNINGS);
-        let why = format!("{more} more warnings are not listed");
-        warnings.push(SkillWarning::new(folder(), None, WarningKind::More, why));
+        warnings.push(SkillWarning::new(&skill.folder, None, WarningKind::More, why));
     }
-    let kind = WarningKind::NotAsRead;
-    match read {
-        Ok(digest) if digest == skill.digest => {}
-        Ok(_) => {
-            let why = "a file changed since the skill was read";
-            warnings.push(SkillWarning::new(folder(), None, kind, why));
-        }
-        Err(error) => {
-            let why = format!("the files cannot all be read: {}", error.problem);
-            warnings.push(SkillWarning::new(error.file, None, kind, why));
-        }
-    }
+    let (file, why) = match read {
+        Ok(digest) if digest == skill.digest => return warnings,
+        Ok(_) => (skill.folder.clone(), "a file changed since the skill was read".to_owned()),
+        Err(error) => (error.file, format!("the files cannot all be read: {}", error.problem)),
+    };
+    warnings.push(SkillWarning::new(file, None, WarningKind::NotAsRead, why));
     warnings
 }
 
 fn scan_file(path: &Path, bytes: &[u8], ports: ScanPorts<'_>, warnings: &mut Vec<SkillWarning>) {
     match str::from_utf8(bytes) {
-        Ok(text) => TextScan::new(path, ports, warnings).text(text),
+        Ok(text) => TextScan { path, ports, warnings }.text(text),
         Err(_) if is_program(bytes) => {
             let why = "the file is a compiled program, which cannot be reviewed";
             warnings.push(SkillWarning::new(path, None, WarningKind::Program, why));

@@ -30,20 +30,12 @@ enum Voice {
 }
 
 pub(super) struct TextScan<'s, 'p> {
-    path: &'s Path,
-    ports: ScanPorts<'p>,
-    warnings: &'s mut Vec<SkillWarning>,
+    pub(super) path: &'s Path,
+    pub(super) ports: ScanPorts<'p>,
+    pub(super) warnings: &'s mut Vec<SkillWarning>,
 }
 
-impl<'s, 'p> TextScan<'s, 'p> {
-    pub(super) fn new(
-        path: &'s Path,
-        ports: ScanPorts<'p>,
-        warnings: &'s mut Vec<SkillWarning>,
-    ) -> Self {
-        Self { path, ports, warnings }
-    }
-
+impl TextScan<'_, '_> {
     pub(super) fn text(mut self, text: &str) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines: Vec<Line<'_>> = (1..).zip(text.lines()).collect();
@@ -103,12 +95,11 @@ impl<'s, 'p> TextScan<'s, 'p> {
         let language = language.to_lowercase();
         let voice = if PROSE.contains(&language.as_str()) { Voice::Prose } else { Voice::Code };
         if language == "tool" {
-            self.tool(code);
-        } else if SHELLS.contains(&language.as_str()) {
-            self.prose(code.lines.iter().copied(), voice);
+            return self.tool(code);
+        }
+        self.prose(code.lines.iter().copied(), voice);
+        if SHELLS.contains(&language.as_str()) {
             self.commands(&code.lines);
-        } else {
-            self.prose(code.lines.iter().copied(), voice);
         }
     }
 

@@ -8,12 +8,9 @@ use super::super::error::visible;
 pub(super) fn unseen(line: &str) -> Option<String> {
     let chars: Vec<char> = line.chars().collect();
     let has_right_to_left = chars.iter().any(|c| is_right_to_left(*c));
-    let mut found = Vec::new();
-    for (at, c) in chars.iter().copied().enumerate() {
-        if is_unseen(c) && !is_needed(&chars, at, has_right_to_left) {
-            found.push(c);
-        }
-    }
+    let is_odd = |at: usize, c: char| is_unseen(c) && !is_needed(&chars, at, has_right_to_left);
+    let found: Vec<char> =
+        (0..).zip(&chars).filter(|(at, c)| is_odd(*at, **c)).map(|(_, c)| *c).collect();
     // Bytes can be hidden in a row of selectors; one of them chooses how a character looks.
     let is_selector = |c: &char| matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
     let row = chars.windows(2).any(|pair| pair.iter().all(is_selector));
