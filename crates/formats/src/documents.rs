@@ -7,6 +7,7 @@ use counterfoil_model::{Format, Gap, Problem};
 use serde_json::value::RawValue;
 
 use crate::fields::{self, Fields};
+use crate::lines::{End, Piece};
 use crate::read::{ReadError, Reading};
 use crate::reader::Reader;
 use crate::session::Session;
@@ -144,18 +145,18 @@ pub(crate) fn read_values<V: Values>(
         given: 0,
     };
     while let Some(piece) = source.next()? {
-        match serde_json::from_str::<&RawValue>(piece.text) {
-            Ok(raw) => walk.top(raw, &mut Locator::new(piece.text, piece.line), None),
-            Err(error) if error.is_eof() && !piece.ended => {
-                let kept = sketch::closed(piece.text).unwrap_or_default();
-                let at = piece.line + error.line().saturating_sub(1);
-                match serde_json::from_str::<&RawValue>(&kept) {
-                    Ok(raw) => walk.top(raw, &mut Locator::new(&kept, piece.line), Some(at)),
-                    Err(_) => walk.unparsed(piece.line, &error, piece.ended),
-                }
+        let Piece { line, text, end } = piece;
+        let broken = match serde_json::from_str::<&RawValue>(text) {
+            Ok(raw) => {
+                walk.top(raw, &mut Locator::new(text, line), None);
+                None
             }
-            Err(error) => walk.unparsed(piece.line, &error, piece.ended),
-        }
+            Err(error) => {
+                walk.broken(line, text, end, &error);
+                Some(error)
+            }
+        };
+        broken.iter().for_each(|error| source.broke(line, error));
         walk.problems(source.take_problems());
     }
     walk.problems(source.take_problems());
@@ -220,9 +221,9 @@ impl Together {
 }
 
 impl<V: Values> Walk<'_, V> {
-    /// Reads a value at the top level. `cut` is the line on which the input ended in the middle of
-    /// it.
-    fn top(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<usize>) {
+    /// Reads a value at the top level. `cut` says where the input ended in the middle
+    /// of it.
+    fn top(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<Cut>) {
         let Some(list) = fields::array(raw) else {
             if let Some(texts) = self.composed(raw, place.line_of(raw.get())) {
                 return texts.iter().for_each(|text| self.exchange(text, place, cut));
@@ -291,13 +292,13 @@ impl<V: Values> Walk<'_, V> {
     }
 
     /// Reads a request with its response as a session of its own.
-    fn exchange(&mut self, text: &str, place: &mut Locator<'_>, cut: Option<usize>) {
+    fn exchange(&mut self, text: &str, place: &mut Locator<'_>, cut: Option<Cut>) {
         if let Ok(raw) = serde_json::from_str::<&RawValue>(text) {
             self.session(raw, place, cut);
         }
     }
 
-    fn session(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<usize>) {
+    fn session(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<Cut>) {
         let mut session = self.open();
         self.values.read_value(raw, place, &mut session);
         note_cut(&mut session, cut);
@@ -317,11 +318,25 @@ impl<V: Values> Walk<'_, V> {
         (self.sink)(session.finish());
     }
 
-    fn unparsed(&mut self, line: usize, error: &serde_json::Error, ended: bool) {
+    /// Reads what can be kept of a piece that is not JSON.
+    fn broken(&mut self, line: usize, text: &str, end: End, error: &serde_json::Error) {
+        let kept = sketch::closed(text).filter(|_| error.is_eof() && end != End::Break);
+        let kept = kept.unwrap_or_default();
+        let cut = match end {
+            End::Document => Cut::Document,
+            End::Input | End::Break => Cut::Line(line),
+        };
+        match serde_json::from_str::<&RawValue>(&kept) {
+            Ok(raw) => self.top(raw, &mut Locator::new(&kept, line), Some(cut)),
+            Err(_) => self.unparsed(line, error, end),
+        }
+    }
+
+    fn unparsed(&mut self, line: usize, error: &serde_json::Error, end: End) {
         self.parts.doubt_others();
         if let Some(session) = self.parts.latest() {
-            session.unparsed(line, error, ended);
-        } else {
+            session.unparsed(line, error, end);
+        } else if end != End::Document {
             self.stray.push(Problem::at(line, format!("not JSON: {error}")));
         }
     }
@@ -337,12 +352,26 @@ impl<V: Values> Walk<'_, V> {
     }
 }
 
-fn note_cut(session: &mut Session, cut: Option<usize>) {
-    if let Some(line) = cut {
+/// Where the input ended in the middle of a value.
+#[derive(Debug, Clone, Copy)]
+enum Cut {
+    /// In this line, the last of a log.
+    Line(usize),
+    /// In a document. The source reports it, once for all sessions.
+    Document,
+}
+
+fn note_cut(session: &mut Session, cut: Option<Cut>) {
+    let Some(cut) = cut else { return };
+    let line = match cut {
+        Cut::Line(line) => line,
+        Cut::Document => 0,
+    };
+    if line > 0 {
         session.problem(line, "the log is cut off in the middle of this line");
-        session.drop_empty_end();
-        session.gap(Gap::CutEnd);
     }
+    session.drop_cut_end(line);
+    session.gap(Gap::CutEnd);
 }
 
 /// The id of a session without one: the name of the input, numbered from the second session on.

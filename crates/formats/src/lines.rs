@@ -30,8 +30,19 @@ pub(crate) struct Piece<'s> {
     pub(crate) line: usize,
     /// The text.
     pub(crate) text: &'s str,
-    /// Whether a line break followed; the last line of a cut-off log has none.
-    pub(crate) ended: bool,
+    /// What follows it.
+    pub(crate) end: End,
+}
+
+/// What follows a piece.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// A line break.
+    Break,
+    /// Nothing: it is the last line, and a log that is being written may go on in it.
+    Input,
+    /// The piece is a document, of which there is only one version: the whole.
+    Document,
 }
 
 impl<R: BufRead> Lines<R> {
@@ -53,7 +64,7 @@ impl<R: BufRead> Lines<R> {
 
     /// The next line that is not blank, trimmed; `None` at the end.
     pub(crate) fn next_text(&mut self) -> io::Result<Option<Piece<'_>>> {
-        let ended = loop {
+        let end = loop {
             self.bytes.clear();
             let (size, ended) = self.fill()?;
             if size == 0 && !ended {
@@ -72,7 +83,7 @@ impl<R: BufRead> Lines<R> {
                     .with_help("raise the limit of bytes per line"),
                 );
             } else if self.bytes.iter().any(|byte| !BLANK.contains(byte)) {
-                break ended;
+                break if ended { End::Break } else { End::Input };
             }
         };
         let text = if let Ok(text) = std::str::from_utf8(&self.bytes) {
@@ -83,7 +94,7 @@ impl<R: BufRead> Lines<R> {
             &self.text
         };
         let text = text.trim_matches(|c: char| c.is_ascii() && BLANK.contains(&(c as u8)));
-        Ok(Some(Piece { line: self.number, text, ended }))
+        Ok(Some(Piece { line: self.number, text, end }))
     }
 
     /// Everything that is left, as one string.

@@ -51,6 +51,8 @@ pub struct Summary {
     pub lines: usize,
     /// Problems that do not belong to any session.
     pub problems: Vec<Problem>,
+    /// Why a JSON document could not be read to its end; the sessions hold what comes before.
+    pub broken: Option<Problem>,
 }
 
 /// Why nothing could be read.
@@ -161,6 +163,7 @@ pub fn read(
         sessions,
         lines: source.lines(),
         problems: source.take_problems(),
+        broken: source.take_broken(),
     })
 }
 

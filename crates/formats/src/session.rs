@@ -1,9 +1,12 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use counterfoil_model::{Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, Transcript};
+use counterfoil_model::{
+    Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, ToolCall, Transcript,
+};
 use serde_json::value::RawValue;
 
 use crate::fields::{self, Fields};
+use crate::lines::End;
 use crate::read::Reading;
 use crate::tools;
 use crate::written::read_written;
@@ -216,12 +219,21 @@ impl Session {
         calls.map(|call| call.id.clone()).unwrap_or_default()
     }
 
-    /// Removes the last message if the cut-off log contains nothing of it.
-    pub(crate) fn drop_empty_end(&mut self) {
+    /// Removes what cannot be judged at the end of a cut-off log: a message of which it contains
+    /// nothing, or else the last call, whose arguments may be incomplete. Earlier lines than `line`
+    /// are complete.
+    pub(crate) fn drop_cut_end(&mut self, line: usize) {
         let is_empty = |message: &Message| {
             message.text.is_empty() && message.calls.is_empty() && message.outcomes.is_empty()
         };
-        self.transcript.messages.pop_if(|last| is_empty(last));
+        if self.transcript.messages.pop_if(|last| is_empty(last)).is_some() {
+            return;
+        }
+        let last = self.transcript.messages.last_mut().filter(|last| last.outcomes.is_empty());
+        let is_cut = |call: &mut ToolCall| call.line >= line;
+        if last.and_then(|last| last.calls.pop_if(is_cut)).is_some() {
+            self.skip("call that is cut off");
+        }
     }
 
     /// Records that something is missing here.
@@ -232,15 +244,19 @@ impl Session {
 
     /// Reports a line that is not JSON: the end of a cut-off log if it is the last line, else
     /// damage.
-    pub(crate) fn unparsed(&mut self, line: usize, error: &serde_json::Error, ended: bool) {
-        if error.is_eof() && !ended {
-            self.problem(line, "the log is cut off in the middle of this line");
+    pub(crate) fn unparsed(&mut self, line: usize, error: &serde_json::Error, end: End) {
+        if error.is_eof() && end != End::Break {
+            if end == End::Input {
+                self.problem(line, "the log is cut off in the middle of this line");
+            }
             return self.gap(Gap::CutEnd);
         }
         if self.unparsed == 0 {
             self.gap(Gap::Unreadable);
         }
-        if self.unparsed < TOLD {
+        if end == End::Document {
+            // The source reports it.
+        } else if self.unparsed < TOLD {
             self.problem(line, format!("not JSON: {error}"));
         } else {
             self.skip("line that is not JSON");

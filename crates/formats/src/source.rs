@@ -3,7 +3,7 @@ use std::io::{self, BufRead};
 use counterfoil_model::Problem;
 use serde_json::value::RawValue;
 
-use crate::lines::{Lines, Piece};
+use crate::lines::{End, Lines, Piece};
 
 /// How the input is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub(crate) struct Source<'a> {
     given: (usize, usize),
     layout: Layout,
     done: bool,
+    /// Why a document could not be read to its end.
+    broken: Option<Problem>,
     /// Whether earlier input was already read.
     pub(crate) continues: bool,
 }
@@ -38,6 +40,7 @@ impl<'a> Source<'a> {
             given: (0, 0),
             layout,
             done: false,
+            broken: None,
             continues: false,
         }
     }
@@ -51,7 +54,7 @@ impl<'a> Source<'a> {
             self.done = true;
             self.document = self.lines.rest()?;
             if self.layout != Layout::Documents {
-                return Ok(Some(Piece { line: 1, text: &self.document, ended: false }));
+                return Ok(Some(Piece { line: 1, text: &self.document, end: End::Document }));
             }
         }
         Ok(if self.layout == Layout::Documents { self.next_document() } else { None })
@@ -71,12 +74,30 @@ impl<'a> Source<'a> {
         let breaks = |text: &str| memchr::memchr_iter(b'\n', text.as_bytes()).count();
         let line = lines + breaks(rest.get(..begin).unwrap_or_default());
         self.given = (at + begin + text.len(), line + breaks(text));
-        Some(Piece { line: line + 1, text, ended: false })
+        Some(Piece { line: line + 1, text, end: End::Document })
     }
 
     /// The number of lines read so far.
     pub(crate) fn lines(&self) -> usize {
         self.lines.count()
+    }
+
+    /// Notes that a piece that begins on this line is not JSON. A line costs only itself; a document
+    /// cannot be read to its end.
+    pub(crate) fn broke(&mut self, first: usize, error: &serde_json::Error) {
+        if self.layout == Layout::Lines {
+            return;
+        }
+        // Reading the values as well explains a comma too many.
+        let strict = serde_json::from_str::<serde_json::Value>(&self.document).err();
+        let strict = strict.filter(|strict| first == 1 && strict.line() == error.line());
+        let error = strict.as_ref().unwrap_or(error);
+        self.broken = Some(broken(first + error.line().saturating_sub(1), error));
+    }
+
+    /// Takes the reason why a document could not be read to its end.
+    pub(crate) fn take_broken(&mut self) -> Option<Problem> {
+        self.broken.take()
     }
 
     /// Adds problems that belong to no session.
@@ -88,6 +109,20 @@ impl<'a> Source<'a> {
     pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.lines.problems)
     }
+}
+
+/// Describes a document that is not JSON from this line on.
+fn broken(line: usize, error: &serde_json::Error) -> Problem {
+    let what = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    let what = what.strip_suffix(&place).unwrap_or(&what);
+    let column = error.column();
+    let (wrong, help) = match error.is_eof() {
+        true => ("the JSON document is cut off", "write the whole file, then check again"),
+        false => ("not valid JSON", "correct the JSON, then check again"),
+    };
+    let message = format!("{wrong}: {what} (line {line}, column {column})");
+    Problem::at(line, message).with_help(help)
 }
 
 /// The offset of `part` in `whole`, of which it must be a slice.

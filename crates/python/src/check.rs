@@ -144,7 +144,10 @@ impl Job {
         match judged {
             Ok(read) => {
                 self.unread(&read.problems, false, &mut fragments, &mut summary);
-                if summary.messages == 0 {
+                if let Some(broken) = read.broken {
+                    unreadable = true;
+                    self.unread(&[broken], true, &mut fragments, &mut summary);
+                } else if summary.messages == 0 {
                     unreadable = true;
                     let nothing = summary.nothing_read(read.format, self.reading.format.is_some());
                     self.unread(&[nothing], true, &mut fragments, &mut summary);

@@ -27,7 +27,7 @@ pub struct Unread<'a> {
     pub path: &'a str,
     /// What is wrong, where, and what to do.
     pub problems: &'a [Problem],
-    /// Whether nothing in the file could be read although it was named explicitly.
+    /// Whether the file could not be read, or not to its end.
     pub fatal: bool,
 }
 

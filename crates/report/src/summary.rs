@@ -141,7 +141,7 @@ pub struct ProblemAt {
     /// What is wrong.
     #[serde(flatten)]
     pub problem: Problem,
-    /// Whether nothing in the file could be read.
+    /// Whether the file could not be read, or not to its end.
     pub fatal: bool,
 }
 

@@ -367,7 +367,10 @@ impl Job {
         match read {
             Ok(summary) => {
                 self.unread(input, &summary.problems, false, &mut outcome);
-                if outcome.summary.messages == 0 {
+                if let Some(broken) = summary.broken {
+                    outcome.unreadable = true;
+                    self.unread(input, &[broken], true, &mut outcome);
+                } else if outcome.summary.messages == 0 {
                     // An input in a known format is not clean if nothing in it could be read.
                     let nothing = outcome.summary.nothing_read(summary.format, self.form.is_some());
                     outcome.unreadable |= input.named;

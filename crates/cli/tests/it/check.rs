@@ -201,6 +201,47 @@ fn nothing_read_is_no_clean_run() {
     }
 }
 
+/// A document is complete or unreadable, even in a folder. A log in lines may still be written.
+#[test]
+fn a_document_that_is_cut_off_is_an_error() {
+    let cut = &WRONG[..WRONG.len() - 40];
+    let comma = CLEAN.replace("]}", "],}");
+    let live = "{\"role\":\"user\",\"content\":\"Hi.\"}\n{\"role\":\"assi";
+    let desk = Desk::with(&[("logs/cut.json", cut), ("comma.json", &comma), ("live.jsonl", live)]);
+    assert_snapshot!(desk.run("check logs"), @"
+    exit 2
+    error: the JSON document is cut off: EOF while parsing a string (line 1, column 371)
+    --> logs/cut.json:1
+     |
+     = help: write the whole file, then check again
+
+    no findings in 1 transcript (no claims to check)
+    incomplete logs: cut off at the end (1 transcript)
+    1 problem while reading
+    ");
+    assert_snapshot!(desk.run("check comma.json"), @"
+    exit 2
+    error: not valid JSON: trailing comma (line 1, column 87)
+    --> comma.json:1
+     |
+     = help: correct the JSON, then check again
+
+    1 problem while reading
+    ");
+    assert_snapshot!(desk.run("check live.jsonl"), @"
+    exit 0
+    warning: a message has the unknown role `(none)`
+    --> live.jsonl:2
+
+    warning: the log is cut off in the middle of this line
+    --> live.jsonl:2
+
+    no findings in 1 transcript (no claims to check)
+    incomplete logs: cut off at the end (1 transcript), parts that may hold calls and were not understood (1 transcript)
+    2 problems while reading
+    ");
+}
+
 /// `--strict` fails if anything was left out or not read.
 #[test]
 fn strictly_everything_is_read() {

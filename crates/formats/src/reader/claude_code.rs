@@ -74,7 +74,9 @@ impl Reader for ClaudeCode {
                     .map(|raw| log.list(raw, &mut Locator::new(piece.text, piece.line)))
             };
             if let Err(error) = read {
-                log.session.unparsed(piece.line, &error, piece.ended);
+                let line = piece.line;
+                log.session.unparsed(line, &error, piece.end);
+                source.broke(line, &error);
             }
             log.session.problems(source.take_problems());
         }

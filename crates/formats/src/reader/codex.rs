@@ -59,7 +59,11 @@ impl Reader for Codex {
                 Err(error) if error.is_data() => {
                     log.session.problem(piece.line, "a line is not an object");
                 }
-                Err(error) => log.session.unparsed(piece.line, &error, piece.ended),
+                Err(error) => {
+                    let line = piece.line;
+                    log.session.unparsed(line, &error, piece.end);
+                    source.broke(line, &error);
+                }
             }
             log.session.problems(source.take_problems());
         }

@@ -49,7 +49,11 @@ impl Reader for Mcp {
             let mut place = Locator::new(piece.text, piece.line);
             match serde_json::from_str::<&RawValue>(piece.text) {
                 Ok(raw) => log.value(raw, &mut place),
-                Err(error) => log.session.unparsed(piece.line, &error, piece.ended),
+                Err(error) => {
+                    let line = piece.line;
+                    log.session.unparsed(line, &error, piece.end);
+                    source.broke(line, &error);
+                }
             }
             log.session.problems(source.take_problems());
         }

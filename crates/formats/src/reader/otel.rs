@@ -54,7 +54,11 @@ impl Reader for Otel {
                         first.skip("line without spans");
                     }
                 }
-                Err(error) => first.unparsed(piece.line, &error, piece.ended),
+                Err(error) => {
+                    let line = piece.line;
+                    first.unparsed(line, &error, piece.end);
+                    source.broke(line, &error);
+                }
             }
             first.problems(source.take_problems());
         }

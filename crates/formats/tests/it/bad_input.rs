@@ -6,7 +6,8 @@ use crate::shown::{fixture, read_all};
 /// All problems, including those without a session, and all gaps.
 fn problems(bytes: &[u8], options: &Options) -> (Vec<String>, Vec<Gap>, usize) {
     let (summary, readings) = read_all(bytes, options).unwrap();
-    let mut told: Vec<String> = summary.problems.iter().map(|p| p.message.clone()).collect();
+    let mut told: Vec<String> =
+        summary.problems.iter().chain(&summary.broken).map(|p| p.message.clone()).collect();
     let mut gaps = Vec::new();
     let mut messages = 0;
     for reading in readings {
@@ -98,6 +99,62 @@ fn a_cut_log_keeps_its_beginning() {
         assert!(gaps.contains(&Gap::CutEnd), "{}", format.name());
         // Spans are read as a whole or not at all.
         assert!(messages > 0 || format == Format::Otel, "{}", format.name());
+    }
+}
+
+/// A document is there as a whole or not; a line costs only itself.
+#[test]
+fn a_document_must_be_readable_to_its_end() {
+    let user = r#"{"role":"user","content":"Hi."}"#;
+    let agent = r#"{"role":"assistant","content":"Hello."}"#;
+    for (text, broken, messages) in [
+        (
+            format!("[\n{user},\n{agent}"),
+            Some("the JSON document is cut off: EOF while parsing a list (line 3, column 39)"),
+            2,
+        ),
+        (
+            format!("{{\"messages\":[{user},{{\"role\":\"assi"),
+            Some("the JSON document is cut off: EOF while parsing a string (line 1, column 58)"),
+            1,
+        ),
+        (
+            format!("[\n{user},\n{agent},\n]"),
+            Some("not valid JSON: trailing comma (line 4, column 1)"),
+            0,
+        ),
+        (
+            format!("{{\"messages\":\n[{user}]}}\n{{\"messages\":\n[{agent},]}}"),
+            Some("not valid JSON: expected value (line 4, column 41)"),
+            1,
+        ),
+        (format!("{user}\n{agent}\n{{\"role\":\"us"), None, 2),
+        (format!("{user}\n{{\"role\":\"us\n{agent}\n"), None, 2),
+    ] {
+        let (summary, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
+        let read: usize = readings.iter().map(|r| r.transcript.messages.len()).sum();
+        let told = summary.broken.map(|problem| problem.message);
+        assert_eq!((told.as_deref(), read), (broken, messages), "{text}");
+    }
+}
+
+/// The arguments of the last call may be incomplete, so it is not read; an earlier call is.
+#[test]
+fn a_call_that_is_cut_off_is_left_out() {
+    let call = r#"{"type":"tool_use","id":"a","name":"act","input":{"x":1,"y":2}}"#;
+    let said = |part: &str| format!(r#"{{"role":"assistant","content":[{part}]}}"#);
+    let result =
+        r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"done"}]}"#;
+    for (text, calls) in [
+        (format!("[{},{}", said(call), said(&call.replace("\"a\"", "\"b\""))), 1),
+        (format!("[{},{result}", said(call)), 1),
+        (format!("{}\n{result}\n{}", said(call), &said(call)[..90]), 1),
+        (format!("{}\n{}", said(call), &result[..60]), 1),
+        (format!("{}\n{{\"role\":", said(call)), 1),
+    ] {
+        let (_, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
+        let messages = readings.iter().flat_map(|reading| &reading.transcript.messages);
+        assert_eq!(messages.map(|message| message.calls.len()).sum::<usize>(), calls, "{text}");
     }
 }
 
