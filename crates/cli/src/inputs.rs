@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
@@ -26,8 +27,9 @@ enum Source {
 
 /// Folders that never contain logs.
 const SKIPPED: [&str; 5] = [".git", ".hg", ".svn", "node_modules", "__pycache__"];
-/// Returns the inputs for the named paths, in that order, with folders sorted by file name. A path
-/// that cannot be listed is also an input; reading it reports why.
+
+/// Returns the inputs for the named paths, in that order, with folders sorted by file name; each
+/// file once. A path that cannot be listed is also an input; reading it reports why.
 pub(crate) fn inputs(paths: &[PathBuf]) -> Vec<Input> {
     let mut found = Vec::new();
     for path in paths {
@@ -39,7 +41,24 @@ pub(crate) fn inputs(paths: &[PathBuf]) -> Vec<Input> {
             found.push(file(path, true));
         }
     }
-    found
+    once(found)
+}
+
+/// Removes repetitions of a file, however its path is written. A file in a folder that is also
+/// named counts as named.
+fn once(found: Vec<Input>) -> Vec<Input> {
+    let mut places: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let mut kept: Vec<Input> = Vec::new();
+    for input in found {
+        let path = input.path().unwrap_or(Path::new("-"));
+        let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let first = *places.entry(place).or_insert(kept.len());
+        match kept.get_mut(first) {
+            Some(first) => first.named |= input.named,
+            None => kept.push(input),
+        }
+    }
+    kept
 }
 
 fn in_folder(folder: &Path) -> impl Iterator<Item = Input> {

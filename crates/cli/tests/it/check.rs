@@ -156,6 +156,17 @@ fn many_files_come_out_in_the_order_of_their_names() {
 }
 
 #[test]
+fn a_file_that_is_given_twice_is_read_once() {
+    let desk = Desk::with(&[("logs/log.json", CLEAN), ("logs/note.json", "{}")]);
+    for line in ["logs logs/log.json", "logs/log.json ./logs/../logs/log.json", "logs logs/"] {
+        let ran = desk.run(&format!("check {line}"));
+        assert!(ran.out.starts_with("no findings in 1 transcript "), "{line}: {ran}");
+    }
+    // A file that is named must be readable, even if it is in a folder that is named as well.
+    assert_eq!(desk.run("check logs logs/note.json").code, 2);
+}
+
+#[test]
 fn an_output_is_never_an_input() {
     let desk = Desk::with(&[("log.json", WRONG), ("other.json", "{\"mine\":1}")]);
     for line in [
