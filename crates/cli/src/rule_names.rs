@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use counterfoil_judge::{JUDGE, JUDGE_NAME};
 use counterfoil_model::Mode;
 use counterfoil_report::RuleCard;
 use counterfoil_rules::{Meta, Settings, rules};
@@ -7,7 +8,7 @@ use globset::GlobBuilder;
 
 use crate::config::{ObligationOptions, Options};
 use crate::exit::Complaint;
-use crate::suggest::did_you_mean;
+use crate::suggest::{did_you_mean, nearest, nearest_code};
 
 /// Returns the metadata of every rule, in the order of the table.
 pub(crate) fn metas() -> impl Iterator<Item = &'static Meta> {
@@ -21,12 +22,39 @@ pub(crate) fn find(word: &str) -> Result<&'static Meta, Complaint> {
         .find(|meta| {
             meta.code.0.eq_ignore_ascii_case(wanted) || meta.name.eq_ignore_ascii_case(wanted)
         })
-        .ok_or_else(|| {
-            let names = metas().flat_map(|meta| [meta.code.0, meta.name]);
-            let help = did_you_mean(wanted, names)
-                .unwrap_or_else(|| "`counterfoil rules` lists all of them".to_owned());
-            Complaint::new(format!("unknown rule `{wanted}`")).help(help)
-        })
+        .ok_or_else(|| unknown(wanted))
+}
+
+fn unknown(wanted: &str) -> Complaint {
+    if is_judge(wanted) {
+        return Complaint::new(format!("`{wanted}` is not a rule: a judge reports it"))
+            .help("`counterfoil explain JUDGE` explains it; `--no-judge` runs without a judge");
+    }
+    let meant = if wanted.contains(|c: char| c.is_ascii_digit()) {
+        nearest_code(wanted, metas().map(|meta| meta.code.0))
+    } else {
+        nearest(wanted, metas().flat_map(|meta| [meta.code.0, meta.name]))
+    };
+    let help = match meant {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => "`counterfoil rules` lists all of them".to_owned(),
+    };
+    Complaint::new(format!("unknown rule `{wanted}`")).help(help)
+}
+
+/// Whether the word names what a judge reports, which is not a rule.
+pub(crate) fn is_judge(word: &str) -> bool {
+    [JUDGE.0, JUDGE_NAME].iter().any(|name| name.eq_ignore_ascii_case(word.trim()))
+}
+
+/// Describes what a judge reports.
+pub(crate) fn judge_card() -> RuleCard {
+    RuleCard {
+        code: JUDGE.0,
+        name: JUDGE_NAME,
+        summary: "a statement that a language model, the judge, found false or without support",
+        page: include_str!("judge/page.md"),
+    }
 }
 
 /// Finds the rules for a list of codes, names and patterns (`CS01*`), separated by commas.
@@ -53,16 +81,14 @@ pub(crate) fn find_all(word: &str) -> Result<Vec<&'static Meta>, Complaint> {
     Ok(found)
 }
 
-/// Returns descriptions of the rules for reports.
+/// Returns descriptions of the rules and of the judge for reports.
 pub(crate) fn cards() -> Vec<RuleCard> {
-    metas()
-        .map(|meta| RuleCard {
-            code: meta.code.0,
-            name: meta.name,
-            summary: meta.summary,
-            page: meta.page,
-        })
-        .collect()
+    metas().map(card).chain([judge_card()]).collect()
+}
+
+/// Describes a rule.
+pub(crate) fn card(meta: &Meta) -> RuleCard {
+    RuleCard { code: meta.code.0, name: meta.name, summary: meta.summary, page: meta.page }
 }
 
 /// Which rules run, and how strictly, as given by flags and configuration.

@@ -1,10 +1,11 @@
 use std::io::{self, Write as _};
 
 use clap::Args;
+use counterfoil_report::RuleCard;
 
 use crate::choices::Colour;
 use crate::exit::Exit;
-use crate::rule_names::find;
+use crate::rule_names::{card, find, is_judge, judge_card};
 use crate::terminal::{self, Paint};
 
 /// The maximum number of lines of a section in the short form.
@@ -16,7 +17,7 @@ const LINES: usize = 7;
     after_help = "Examples:\n  counterfoil explain UNKNOWN_TOOL\n  counterfoil explain unknown-tool --cases"
 )]
 pub(crate) struct Arguments {
-    /// The rule's code or name
+    /// The rule's code or name, as a report prints it
     #[arg(value_name = "RULE")]
     rule: String,
     /// Show the whole page, including the cases that run as tests
@@ -28,18 +29,24 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let meta = find(&arguments.rule)?;
+    let (card, mode) = if is_judge(&arguments.rule) {
+        (judge_card(), String::new())
+    } else {
+        let meta = find(&arguments.rule)?;
+        (card(meta), format!(" [{}]", meta.mode.name()))
+    };
+    let RuleCard { code, name, summary, page } = card;
     let paint = Paint::for_output(arguments.color);
     let columns = match terminal::width() {
         0 => 100,
         width => width.clamp(40, 100),
     };
-    let head = paint.bold(&format!("{} {} [{}]", meta.code, meta.name, meta.mode.name()));
-    let page = if meta.page.trim().is_empty() { meta.summary } else { meta.page };
+    let head = paint.bold(&format!("{code} {name}{mode}"));
+    let page = if page.trim().is_empty() { summary } else { page };
     // The title is already printed above.
     let page = page.split_once("\n## ").map_or(page, |(_, sections)| sections);
     let sections = page.split("\n## ").filter_map(|section| section.split_once('\n'));
-    let mut text = format!("{head}\n{}\n", textwrap::fill(meta.summary, columns));
+    let mut text = format!("{head}\n{}\n", textwrap::fill(summary, columns));
     for (title, body) in sections {
         if !arguments.cases && matches!(title, "Cases" | "References") {
             continue;
@@ -50,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         text.push_str(&format!("\n{}\n{body}\n", paint.bold(title)));
     }
     if !arguments.cases {
-        let more = format!("`counterfoil explain {} --cases` shows the whole page.", meta.code);
+        let more = format!("`counterfoil explain {code} --cases` shows the whole page.");
         text.push_str(&format!("\n{more}\n"));
     }
     if !terminal::paged(&text) {

@@ -337,4 +337,30 @@ fn nothing_at_all_is_answered_with_help() {
         let ran = desk.spawn(variables, &[], "");
         assert!(ran.code == 2 && ran.err.contains("Commands:"), "{ran}");
     }
+
+/// Everything that a report prints as a code is explained.
+#[test]
+fn the_judge_is_explained() {
+    let desk = Desk::with(&[]);
+    let ran = desk.run("explain judge");
+    assert!(ran.code == 0 && ran.out.starts_with("JUDGE read-by-a-judge\n"), "{ran}");
+    assert_snapshot!(desk.run("explain FK01O"), @"
+    exit 2
+    --- stderr
+    error: unknown rule `FK01O`
+      help: did you mean `FK010`?
+    ");
+    assert_snapshot!(desk.run("explain FK999"), @"
+    exit 2
+    --- stderr
+    error: unknown rule `FK999`
+      help: `counterfoil rules` lists all of them
+    ");
+    assert_snapshot!(desk.run("check log.json --ignore JUDGE"), @"
+    exit 2
+    --- stderr
+    error: `JUDGE` is not a rule: a judge reports it
+      help: `counterfoil explain JUDGE` explains it; `--no-judge` runs without a judge
+    ");
+}
 }
