@@ -1,17 +1,18 @@
-use std::collections::BTreeMap;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
-use std::path::PathBuf;
+mod calls;
+
+use std::io::{self, BufWriter, Read as _, Write};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use counterfoil_admission::{
     Admission, AdmissionOptions, AdmissionSettings, CallReport, IssueSeverity, rejection_text,
 };
-use counterfoil_model::{Arguments as CallArguments, ToolCall};
+use counterfoil_model::ToolCall;
 use serde::Serialize;
-use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use self::calls::{Calls, Wrong};
 use super::Global;
 use crate::catalog::read_catalog;
 use crate::config;
@@ -20,7 +21,8 @@ use crate::files;
 
 /// Check tool calls against a list of tools, before they are run
 ///
-/// Reads one JSON object per line: `{"name", "arguments"}`, an OpenAI `tool_call`
+/// Reads JSON objects, on one line each, over several lines, or in a list: `{"name", "arguments"}`,
+/// an OpenAI `tool_call`
 /// (`{"id", "function": {"name", "arguments"}}`), Anthropic `tool_use` (`{"id", "name", "input"}`)
 /// or MCP `tools/call` (`{"id", "params": {"name", "arguments"}}`). Arguments may be an object or a
 /// JSON string. Prints one object per line, in the same order.
@@ -85,35 +87,38 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         }
     }
     let named = arguments.calls.display();
-    let input: Box<dyn BufRead> = if arguments.calls.as_os_str() == "-" {
-        Box::new(io::stdin().lock())
-    } else {
-        let file = files::open(&arguments.calls)
-            .with_context(|| format!("the calls {named} cannot be read"))?;
-        Box::new(BufReader::new(file))
-    };
+    let calls =
+        read(&arguments.calls).with_context(|| format!("the calls {named} cannot be read"))?;
     let mut out = BufWriter::new(io::stdout().lock());
-    for (at, line) in input.split(b'\n').enumerate() {
-        let line = line.with_context(|| format!("the calls {named} cannot be read"))?;
-        let number = at + 1;
-        match call(&line, number) {
-            Ok(None) => {}
-            Ok(Some(call)) => {
+    for call in Calls::of(&calls) {
+        match call {
+            Ok(call) => {
                 let report = admission.admit(&call, None);
                 if !report.valid() {
                     exit = exit.max(Exit::Findings);
                 }
                 show(arguments, &call, &report, &mut out)?;
             }
-            Err(wrong) => {
+            Err(Wrong { line, message }) => {
                 exit = Exit::Input;
                 out.flush()?;
-                writeln!(io::stderr(), "error: {named}:{number}: {wrong}")?;
+                writeln!(io::stderr(), "error: {named}:{line}: {message}")?;
             }
         }
     }
     out.flush()?;
     Ok(exit)
+}
+
+/// Reads all of a file, or of standard input.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().lock().read_to_end(&mut bytes)?;
+    } else {
+        files::open(path)?.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
 }
 
 /// Returns the settings of the configuration, overridden by the flags.
@@ -141,50 +146,6 @@ fn settings(
         }
     }
     Ok(options.resolve())
-}
-
-/// Reads the call on a line; `None` for a blank line.
-fn call(line: &[u8], number: usize) -> Result<Option<ToolCall>, String> {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    if line.trim_ascii().is_empty() {
-        return Ok(None);
-    }
-    let outer: Members<'_> =
-        serde_json::from_slice(line).map_err(|error| match error.is_data() {
-            true => "a call is a JSON object such as {\"name\": …, \"arguments\": …}".to_owned(),
-            false => format!("the line is not JSON: {error}"),
-        })?;
-    let wrapped = ["function", "params"]
-        .into_iter()
-        .find_map(|wrapper| serde_json::from_str::<Members<'_>>(outer.get(wrapper)?.get()).ok());
-    let inner = wrapped.as_ref().unwrap_or(&outer);
-    let text = |object: &Members<'_>, names: &[&str]| {
-        names.iter().find_map(|name| match serde_json::from_str(object.get(*name)?.get()).ok()? {
-            Value::String(text) => Some(text),
-            Value::Number(number) => Some(number.to_string()),
-            _ => None,
-        })
-    };
-    let Some(tool) = text(inner, &["name", "tool", "tool_name"]) else {
-        return Err("the call has no `name`".to_owned());
-    };
-    let arguments = ["arguments", "input", "args", "parameters"]
-        .into_iter()
-        .find_map(|name| inner.get(name))
-        .map_or_else(|| CallArguments::raw("{}"), |raw| written(raw));
-    let id = text(&outer, &["id", "call_id", "tool_call_id"]).unwrap_or_default();
-    Ok(Some(ToolCall { id, tool, arguments, line: number }))
-}
-
-/// The members of an object, unparsed, so that nothing in the arguments is lost.
-type Members<'l> = BTreeMap<String, &'l RawValue>;
-
-/// Returns the arguments as emitted: a string contains JSON; any other value already is JSON.
-fn written(raw: &RawValue) -> CallArguments {
-    match serde_json::from_str::<String>(raw.get()) {
-        Ok(text) => CallArguments::raw(text),
-        Err(_) => CallArguments::raw(raw.get()),
-    }
 }
 
 fn show(

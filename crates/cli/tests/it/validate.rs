@@ -83,3 +83,32 @@ fn the_configuration_and_flags_say_how_strictly() {
       help: write it as TOOL.PARAMETER
     ");
 }
+
+/// Calls are JSON values, wherever their lines break.
+#[test]
+fn calls_over_several_lines_and_in_lists() {
+    let pretty = "{\n  \"name\": \"get_order\",\n  \"arguments\": {\n    \"id\": 7\n  }\n}\n";
+    let list = format!("[\n{pretty},\n{{\"name\":\"get_order\",\"arguments\":{{\"id\":8}}}}\n]\n");
+    let desk = Desk::with(&[("tools.json", TOOLS)]);
+    let run = |calls: &str| desk.run_with("validate --tools tools.json", calls);
+    assert_snapshot!(run(&format!("{pretty}\n{list}")), @r#"
+    exit 0
+    {"line":1,"valid":true,"tool":"get_order","issues":[]}
+    {"line":9,"valid":true,"tool":"get_order","issues":[]}
+    {"line":16,"valid":true,"tool":"get_order","issues":[]}
+    "#);
+    let comma = pretty.replace("7\n", "7,\n");
+    assert_snapshot!(run(&format!("{pretty}{comma}{pretty}")), @r#"
+    exit 2
+    {"line":1,"valid":true,"tool":"get_order","issues":[]}
+    --- stderr
+    error: -:11: not JSON: trailing comma (column 3); the calls after this are not read
+    "#);
+    // A cut line costs only itself.
+    assert_snapshot!(run("{\"name\":\"get_or\n{\"name\":\"get_order\",\"arguments\":{\"id\":7}}\n"), @r#"
+    exit 2
+    {"line":2,"valid":true,"tool":"get_order","issues":[]}
+    --- stderr
+    error: -:1: the line is not JSON: EOF while parsing a string at line 1 column 15
+    "#);
+}
