@@ -101,7 +101,7 @@ impl ReadError {
                     .map(|(format, what)| format!("\n  {:<17} {what}", format.name()))
                     .collect();
                 Problem::at(0, self.to_string()).with_help(format!(
-                    "name the format with `--input-format`; known formats:{}",
+                    "name the format with `--from`; known formats:{}",
                     forms.concat()
                 ))
             }

@@ -153,7 +153,7 @@ impl Statistics {
             ("rule", rows(&self.rules)),
             ("model", rows(&self.models)),
             ("tool", rows(&self.tools)),
-            ("form", rows(&self.forms)),
+            ("log format", rows(&self.forms)),
         ]
     }
 }

@@ -204,7 +204,7 @@ impl Summary {
         let form = form.name();
         let message = format!("read as `{form}`, but no message was found in it{what}");
         let help = if named {
-            "omit `--input-format` to detect the format"
+            "omit `--from` to detect the format"
         } else {
             "nothing of it was checked; export the messages with their tool calls"
         };

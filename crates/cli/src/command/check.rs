@@ -52,8 +52,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     recorded: RecordedArguments,
     /// The log format, instead of detecting it
-    #[arg(long, value_name = "FORM", value_parser = forms())]
-    input_format: Option<String>,
+    #[arg(long, alias = "input-format", value_name = "LOG_FORMAT", value_parser = log_formats())]
+    from: Option<String>,
     /// A list of tools (OpenAI, Anthropic or MCP shape) for logs that do not contain one
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: Option<PathBuf>,
@@ -129,7 +129,7 @@ Examples:
   echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
   zcat log.gz | counterfoil check - --format jsonl | jq .message";
 
-fn forms() -> PossibleValuesParser {
+fn log_formats() -> PossibleValuesParser {
     PossibleValuesParser::new(Format::ALL.map(Format::name))
 }
 
@@ -195,7 +195,7 @@ fn newest(agent: Option<AgentName>) -> anyhow::Result<Vec<Input>> {
 
 /// The validated options for checking an input.
 struct Job {
-    form: Option<Format>,
+    from: Option<Format>,
     catalog: Option<Catalog>,
     settings: Settings,
     renderer: Box<dyn Renderer>,
@@ -272,7 +272,7 @@ impl Job {
             (None, false) => (Baseline::default(), None),
         };
         Ok(Self {
-            form: arguments.input_format.as_deref().and_then(Format::from_name),
+            from: arguments.from.as_deref().and_then(Format::from_name),
             catalog: file(&arguments.tools, tools).map(read_catalog).transpose()?,
             settings,
             renderer: ReportFormat::from(format).renderer(look),
@@ -359,7 +359,7 @@ impl Job {
     fn work_on(&self, input: &Input, bar: &ProgressBar) -> Outcome {
         let mut outcome = Outcome::new(self.statistics);
         let mut options = ReadOptions::new(input.name());
-        options.format = self.form;
+        options.format = self.from;
         let opened = input.open(|bytes| self.advance(bar, bytes)).map_err(ReadError::Io);
         let read = opened.and_then(|source| {
             read(source, &options, &mut |reading| self.judge(input, reading, &mut outcome))
@@ -372,7 +372,7 @@ impl Job {
                     self.unread(input, &[broken], true, &mut outcome);
                 } else if outcome.summary.messages == 0 {
                     // An input in a known format is not clean if nothing in it could be read.
-                    let nothing = outcome.summary.nothing_read(summary.format, self.form.is_some());
+                    let nothing = outcome.summary.nothing_read(summary.format, self.from.is_some());
                     outcome.unreadable |= input.named;
                     self.unread(input, &[nothing], input.named, &mut outcome);
                 }

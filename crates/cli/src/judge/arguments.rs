@@ -90,12 +90,13 @@ pub(crate) struct JudgeArguments {
     /// The format of the batch file
     #[arg(
         long,
-        value_name = "FORM",
+        alias = "batch-form",
+        value_name = "FORMAT",
         default_value = "openai",
         requires = "judge_batch",
         help_heading = "Judge"
     )]
-    batch_form: BatchFormName,
+    batch_format: BatchFormName,
     /// The model for the questions in the batch file
     #[arg(long, value_name = "MODEL", requires = "judge_batch", help_heading = "Judge")]
     batch_model: Option<String>,
@@ -275,7 +276,7 @@ impl JudgeArguments {
         };
         // Last, after all checks, because it empties the file.
         let batch = match &self.judge_batch {
-            Some(path) => Some(Batch::create(path, self.batch_form.into(), self.model(own)?)?),
+            Some(path) => Some(Batch::create(path, self.batch_format.into(), self.model(own)?)?),
             None => None,
         };
         let judging = Judging::new(judge, opinions, own)?;

@@ -204,8 +204,8 @@ fn nothing_read_is_no_clean_run() {
             "check spans.json",
             "read as `otel`, but no message was found in it (left out: 1 span ChatCompletion)",
         ),
-        ("check empty.json --input-format openai-chat", "no message was found"),
-        ("check log.json --input-format otel", "left out: 1 line without spans"),
+        ("check empty.json --from openai-chat", "no message was found"),
+        ("check log.json --from otel", "left out: 1 line without spans"),
     ] {
         let ran = desk.run(line).to_string();
         assert!(ran.starts_with("exit 2") && ran.contains(said), "{line}: {ran}");

@@ -195,7 +195,7 @@ fn a_batch_is_asked_and_read() {
         [("openai", "/body/messages/1/content"), ("anthropic", "/params/messages/0/content")]
     {
         let desk = desk("");
-        let line = format!("check log.json --judge-batch q.jsonl --batch-form {form}");
+        let line = format!("check log.json --judge-batch q.jsonl --batch-format {form}");
         let ran = desk.run(&format!("{line} --batch-model m-1"));
         assert_eq!(ran.code, 0, "{ran}");
         assert!(ran.out.contains("1 answer unjudged: question written to the batch file"), "{ran}");

@@ -96,7 +96,7 @@ fn help() {
 
 #[test]
 fn help_of_check() {
-    assert_snapshot!(Desk::with(&[]).run("check -h"), @r"
+    assert_snapshot!(Desk::with(&[]).run("check -h"), @"
     exit 0
     Check agent logs: every claim against the record, every call against its tool
 
@@ -106,21 +106,20 @@ fn help_of_check() {
       [PATH]...  Files, folders, or - for standard input [default: the newest session of each agent]
 
     Options:
-          --latest [<AGENT>]     Check the newest session of an agent on this machine, from this
-                                 folder's project if it has one; without a name, of any agent [possible
-                                 values: claude-code, codex, gemini]
-          --session <ID>         Check this session from the ledger (repeatable)
-          --answer <FILE>        The agent's final answer in that session: a file, or - for standard
-                                 input
-          --input-format <FORM>  The log format, instead of detecting it [possible values: claude-code,
-                                 codex, fk, mini-swe-agent, swe-agent, codex-exec, opencode, chatgpt,
-                                 pydantic-ai, autogen, google-adk, strands, semantic-kernel, crush, pi,
-                                 letta, dify, copilot-cli, vercel-ai, gemini-cli, openhands, otel, mcp,
-                                 openai-responses, goose, langchain, sharegpt, anthropic, openai-chat,
-                                 aider, specstory]
-          --tools <FILE>         A list of tools (OpenAI, Anthropic or MCP shape) for logs that do not
-                                 contain one [env: COUNTERFOIL_TOOLS=]
-      -h, --help                 Print help (see more with '--help')
+          --latest [<AGENT>]   Check the newest session of an agent on this machine, from this folder's
+                               project if it has one; without a name, of any agent [possible values:
+                               claude-code, codex, gemini]
+          --session <ID>       Check this session from the ledger (repeatable)
+          --answer <FILE>      The agent's final answer in that session: a file, or - for standard input
+          --from <LOG_FORMAT>  The log format, instead of detecting it [possible values: claude-code,
+                               codex, fk, mini-swe-agent, swe-agent, codex-exec, opencode, chatgpt,
+                               pydantic-ai, autogen, google-adk, strands, semantic-kernel, crush, pi,
+                               letta, dify, copilot-cli, vercel-ai, gemini-cli, openhands, otel, mcp,
+                               openai-responses, goose, langchain, sharegpt, anthropic, openai-chat,
+                               aider, specstory]
+          --tools <FILE>       A list of tools (OpenAI, Anthropic or MCP shape) for logs that do not
+                               contain one [env: COUNTERFOIL_TOOLS=]
+      -h, --help               Print help (see more with '--help')
 
     Rules:
           --rule <RULE>                 Run only these rules: codes, names or patterns such as CS01*,
@@ -155,17 +154,17 @@ fn help_of_check() {
       -q, --quiet            Print only findings and errors, no summary or progress
 
     Judge:
-          --judge <NAME>         Have a language model read every answer that ends a turn: claude, codex
-                                 or gemini (the programs), a name from [[llm.providers]], or auto. Sends
-                                 the session, with secrets removed, to that model
-          --no-judge             Do not use a judge, whatever the configuration says
-          --opinions <FILE>      File with earlier opinions (JSON Lines, or the results of a batch);
-                                 `--judge` adds new ones, and without it no judge is asked
-          --judge-batch <FILE>   Write the questions that have no opinion yet to a file for a batch
-                                 interface, and ask no judge
-          --batch-form <FORM>    The format of the batch file [default: openai] [possible values:
-                                 openai, anthropic]
-          --batch-model <MODEL>  The model for the questions in the batch file
+          --judge <NAME>           Have a language model read every answer that ends a turn: claude,
+                                   codex or gemini (the programs), a name from [[llm.providers]], or
+                                   auto. Sends the session, with secrets removed, to that model
+          --no-judge               Do not use a judge, whatever the configuration says
+          --opinions <FILE>        File with earlier opinions (JSON Lines, or the results of a batch);
+                                   `--judge` adds new ones, and without it no judge is asked
+          --judge-batch <FILE>     Write the questions that have no opinion yet to a file for a batch
+                                   interface, and ask no judge
+          --batch-format <FORMAT>  The format of the batch file [default: openai] [possible values:
+                                   openai, anthropic]
+          --batch-model <MODEL>    The model for the questions in the batch file
 
     Configuration and state:
           --config <FILE>  Read only this configuration file [env: COUNTERFOIL_CONFIG=]
@@ -337,6 +336,7 @@ fn nothing_at_all_is_answered_with_help() {
         let ran = desk.spawn(variables, &[], "");
         assert!(ran.code == 2 && ran.err.contains("Commands:"), "{ran}");
     }
+}
 
 /// Everything that a report prints as a code is explained.
 #[test]
@@ -362,5 +362,4 @@ fn the_judge_is_explained() {
     error: `JUDGE` is not a rule: a judge reports it
       help: `counterfoil explain JUDGE` explains it; `--no-judge` runs without a judge
     ");
-}
 }

@@ -9,7 +9,7 @@ use crate::visible::visible;
 const COLUMNS: [&str; 18] = [
     "path",
     "transcript",
-    "form",
+    "format",
     "model",
     "line",
     "turn",

@@ -312,7 +312,7 @@ fn key(checked: &Checked<'_>, card: &Card<'_>) -> String {
 fn tables(statistics: &Statistics) -> Markup {
     html! {
         details {
-            summary { "Counts by rule, model, tool and form" }
+            summary { "Counts by rule, model, tool and log format" }
             div .tables {
                 @for grid in statistics.grids() {
                     table {

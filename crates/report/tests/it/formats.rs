@@ -211,7 +211,7 @@ fn a_hostile_log_reaches_no_runner_and_no_xml_parser() {
 fn csv() {
     let scenes = [support(), coding()];
     assert_snapshot!(render(ReportFormat::Csv, look(), &scenes), @r#"
-    path,transcript,form,model,line,turn,severity,rule,name,verdict,confidence,message,claim,tool,help,fingerprint,grade,judge
+    path,transcript,format,model,line,turn,severity,rule,name,verdict,confidence,message,claim,tool,help,fingerprint,grade,judge
     logs/support session.json,order-4411,openai-chat,some-model,12,1,note,WRONG_TYPE,wrong-type,contradicted,certain,`order_id` must be a string,,cancel_order,write it in quotes,5ba113fe67ec3d0c6066f6adce0fdf48,proven,
     logs/support session.json,order-4411,openai-chat,some-model,16,3,error,FK014,contradicted-action,contradicted,certain,"the order is said to be cancelled, but `cancel_order` answered `pending`",I have cancelled order #4411 for you,,"say what the tool answered, or call it again and wait for `cancelled`",e2f85da7be5c2e3b6c3069167f9a1525,proven,
     logs/support session.json,order-4411,openai-chat,some-model,16,3,warning,FK014,contradicted-action,unsupported,likely,no call of this session sends a message,I sent a confirmation to cust@example.org,,,94e1a198709dd9a9fdcf6590024244f0,read,"claude, 90% sure; confirmed by code: `send_email` was never called"
@@ -445,7 +445,7 @@ fn statistics_in_text_and_markdown() {
      cancel_order       1      1       1          0      1
      shell              0      0       1          1      0
 
-     FORM         ERRORS  WARNINGS  NOTES  CLAIMS  SUPPORTED  NOT CHECKABLE  CALLS
+     LOG FORMAT   ERRORS  WARNINGS  NOTES  CLAIMS  SUPPORTED  NOT CHECKABLE  CALLS
      openai-chat       1         1      1       2          0              0      1
      claude-code       0         0      0       2          1              1      0
 
@@ -475,7 +475,7 @@ fn statistics_in_text_and_markdown() {
     | cancel\_order | 1 | 1 | 1 | 0 | 1 |
     | shell | 0 | 0 | 1 | 1 | 0 |
 
-    | form | errors | warnings | notes | claims | supported | not checkable | calls |
+    | log format | errors | warnings | notes | claims | supported | not checkable | calls |
     | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
     | openai-chat | 1 | 1 | 1 | 2 | 0 | 0 | 1 |
     | claude-code | 0 | 0 | 0 | 2 | 1 | 1 | 0 |
