@@ -1,4 +1,4 @@
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Context as _;
 use counterfoil_report::Baseline;
@@ -29,7 +29,7 @@ pub(crate) fn refuse_inputs(
 
 /// Writes a baseline to a new file or over another baseline, atomically.
 pub(crate) fn write_baseline(
-    path: &PathBuf,
+    path: &Path,
     baseline: &Baseline,
     inputs: &[Input],
 ) -> anyhow::Result<()> {

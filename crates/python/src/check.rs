@@ -195,6 +195,7 @@ impl Job {
             judgements: &report.judgements,
             readings: &[],
             claims: Claims::of(&report.counts.claims),
+            known: 0,
         };
         fragments.push(self.renderer.transcript(&checked));
         summary.add(&checked);

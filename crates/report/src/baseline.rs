@@ -26,6 +26,37 @@ struct Entry {
     rule: String,
     transcript: String,
     message: String,
+    /// Why this finding alone was accepted, and on which day.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    accepted: Option<String>,
+}
+
+/// A finding that was known before a run, or is known for the next one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownFinding {
+    /// Its fingerprint.
+    pub fingerprint: String,
+    /// The rule's code.
+    pub rule: String,
+    /// The transcript's id.
+    pub transcript: String,
+    /// The message, shortened.
+    pub message: String,
+}
+
+impl KnownFinding {
+    /// Describes a finding of a transcript.
+    #[must_use]
+    pub fn of(transcript: &Transcript, finding: &Finding) -> Self {
+        Self {
+            fingerprint: Fingerprint::of(&transcript.id, finding).to_string(),
+            rule: finding.code.to_string(),
+            transcript: transcript.id.clone(),
+            message: shorten(&finding.message, 200).into_owned(),
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,6 +78,52 @@ pub enum BaselineError {
     /// A key is not a fingerprint.
     #[error("`{0}` is not a fingerprint of 32 hex digits")]
     Fingerprint(String),
+    /// The text is not a report in JSON.
+    #[error("not a report of `check --format json`: {0}")]
+    Report(serde_json::Error),
+}
+
+/// The members of a report that name its findings.
+#[derive(Debug, Deserialize)]
+struct OldReport {
+    findings: Vec<OldFinding>,
+    #[serde(default)]
+    summary: OldSummary,
+}
+
+#[derive(Debug, Deserialize)]
+struct OldFinding {
+    fingerprint: String,
+    rule: OldRule,
+    transcript: OldTranscript,
+    message: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct OldRule {
+    code: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct OldTranscript {
+    id: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct OldSummary {
+    against: Option<OldComparison>,
+}
+
+#[derive(Debug, Deserialize)]
+struct OldComparison {
+    same: Vec<KnownFinding>,
+}
+
+impl Entry {
+    fn new(known: KnownFinding) -> Self {
+        let KnownFinding { rule, transcript, message, .. } = known;
+        Self { count: 0, rule, transcript, message, reason: None, accepted: None }
+    }
 }
 
 impl Baseline {
@@ -69,6 +146,30 @@ impl Baseline {
         Ok(Self { entries })
     }
 
+    /// Reads the findings of a report in JSON, so that a later run can be compared with it. If that
+    /// report was itself a comparison, the findings that it did not show count as well.
+    ///
+    /// # Errors
+    /// Returns an error if the text is not a report; see [`BaselineError`].
+    pub fn from_report(text: &str) -> Result<Self, BaselineError> {
+        let report: OldReport = serde_json::from_str(text).map_err(BaselineError::Report)?;
+        let listed = report.findings.into_iter().map(|finding| KnownFinding {
+            fingerprint: finding.fingerprint,
+            rule: finding.rule.code,
+            transcript: finding.transcript.id,
+            message: finding.message,
+        });
+        let same = report.summary.against.into_iter().flat_map(|against| against.same);
+        let mut entries: BTreeMap<Fingerprint, Entry> = BTreeMap::new();
+        for known in listed.chain(same) {
+            let Some(fingerprint) = Fingerprint::read(&known.fingerprint) else {
+                return Err(BaselineError::Fingerprint(known.fingerprint));
+            };
+            entries.entry(fingerprint).or_insert_with(|| Entry::new(known)).count += 1;
+        }
+        Ok(Self { entries })
+    }
+
     /// Returns the baseline as JSON: a version, and entries sorted by fingerprint.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -82,13 +183,9 @@ impl Baseline {
     pub fn accept(&mut self, transcript: &Transcript, findings: &[Finding]) {
         let mut counts: BTreeMap<Fingerprint, Entry> = BTreeMap::new();
         for finding in findings {
-            let entry =
-                counts.entry(Fingerprint::of(&transcript.id, finding)).or_insert_with(|| Entry {
-                    count: 0,
-                    rule: finding.code.to_string(),
-                    transcript: transcript.id.clone(),
-                    message: shorten(&finding.message, 200).into_owned(),
-                });
+            let entry = counts
+                .entry(Fingerprint::of(&transcript.id, finding))
+                .or_insert_with(|| Entry::new(KnownFinding::of(transcript, finding)));
             entry.count += 1;
         }
         self.merge(Self { entries: counts });
@@ -102,27 +199,69 @@ impl Baseline {
         }
     }
 
-    /// Returns the findings of a transcript that are not in the baseline, and the number of those
-    /// that are.
+    /// Returns the finding with this fingerprint, accepted for a reason on a day (`2026-11-29`), as
+    /// often as it occurs here; `None` if it does not.
     #[must_use]
-    pub fn split(&self, transcript: &Transcript, findings: Vec<Finding>) -> (Vec<Finding>, usize) {
+    pub fn with_reason(&self, fingerprint: &str, reason: &str, day: &str) -> Option<Self> {
+        let (key, entry) = self.entries.iter().find(|(key, _)| key.as_str() == fingerprint)?;
+        let (reason, accepted) = (Some(reason.to_owned()), Some(day.to_owned()));
+        let entry = Entry { reason, accepted, ..entry.clone() };
+        Some(Self { entries: BTreeMap::from([(key.clone(), entry)]) })
+    }
+
+    /// Returns what to accept after a run: the findings that `occurred`, with the reasons that they
+    /// have here, and the accepted findings that the run did not look for (`was_checked` is given a
+    /// rule's code and a transcript's id).
+    #[must_use]
+    pub fn renewed(&self, mut occurred: Self, was_checked: impl Fn(&str, &str) -> bool) -> Self {
+        for (key, entry) in &self.entries {
+            if let Some(now) = occurred.entries.get_mut(key) {
+                now.reason.clone_from(&entry.reason);
+                now.accepted.clone_from(&entry.accepted);
+            } else if !was_checked(&entry.rule, &entry.transcript) {
+                occurred.entries.insert(key.clone(), entry.clone());
+            }
+        }
+        occurred
+    }
+
+    /// Returns the findings that did not occur although the run looked for them.
+    #[must_use]
+    pub fn gone(
+        &self,
+        occurred: &Self,
+        was_checked: impl Fn(&str, &str) -> bool,
+    ) -> Vec<KnownFinding> {
+        let gone = self.entries.iter().filter(|(key, entry)| {
+            !occurred.entries.contains_key(key) && was_checked(&entry.rule, &entry.transcript)
+        });
+        gone.map(|(key, entry)| KnownFinding {
+            fingerprint: key.to_string(),
+            rule: entry.rule.clone(),
+            transcript: entry.transcript.clone(),
+            message: entry.message.clone(),
+        })
+        .collect()
+    }
+
+    /// Splits the findings of a transcript: those that are not in the baseline, and those that are.
+    #[must_use]
+    pub fn split(
+        &self,
+        transcript: &Transcript,
+        findings: Vec<Finding>,
+    ) -> (Vec<Finding>, Vec<Finding>) {
         let mut left: BTreeMap<&Fingerprint, usize> = BTreeMap::new();
-        let before = findings.len();
-        let new: Vec<Finding> = findings
-            .into_iter()
-            .filter(|finding| {
-                let fingerprint = Fingerprint::of(&transcript.id, finding);
-                let Some((key, entry)) = self.entries.get_key_value(&fingerprint) else {
-                    return true;
-                };
-                let room = left.entry(key).or_insert(entry.count);
-                let known = *room > 0;
-                *room = room.saturating_sub(1);
-                !known
-            })
-            .collect();
-        let known = before - new.len();
-        (new, known)
+        findings.into_iter().partition(|finding| {
+            let fingerprint = Fingerprint::of(&transcript.id, finding);
+            let Some((key, entry)) = self.entries.get_key_value(&fingerprint) else {
+                return true;
+            };
+            let room = left.entry(key).or_insert(entry.count);
+            let known = *room > 0;
+            *room = room.saturating_sub(1);
+            !known
+        })
     }
 
     /// The number of distinct findings.

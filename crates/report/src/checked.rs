@@ -18,6 +18,8 @@ pub struct Checked<'a> {
     pub readings: &'a [ClauseReading],
     /// The claims by verdict.
     pub claims: Claims,
+    /// Findings that are not shown because they were accepted or in an earlier report.
+    pub known: usize,
 }
 
 /// Something that could not be read.

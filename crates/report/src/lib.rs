@@ -18,13 +18,11 @@ mod statistics;
 mod summary;
 mod visible;
 
-pub use baseline::{Baseline, BaselineError};
+pub use baseline::{Baseline, BaselineError, KnownFinding};
 pub use checked::{Checked, Claims, Unread};
 pub use fingerprint::Fingerprint;
 pub use record::SCHEMA_VERSION;
 pub use renderer::{Document, Fragment, Look, Renderer, ReportFormat, RuleCard};
 pub use statistics::{Statistics, Tally};
-pub use summary::{Judged, ProblemAt, Severities, Summary};
-pub use visible::{
-    is_unseen, json_line, json_pretty, shorten, visible, visible_output, visible_piped,
-};
+pub use summary::{Comparison, Judged, ProblemAt, Severities, Summary};
+pub use visible::{json_line, json_pretty, shorten, visible, visible_output, visible_piped};

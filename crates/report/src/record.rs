@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::checked::{Checked, Claims};
 use crate::fingerprint::Fingerprint;
-use crate::summary::{Severities, Summary};
+use crate::summary::{Severities, Summary, is_zero};
 
 /// The version of the JSON written here; `schemas/check-output.schema.json` describes it.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -86,6 +86,9 @@ pub(crate) struct TranscriptRecord<'a> {
     claims: Claims,
     coverage: Option<f64>,
     severities: Severities,
+    /// Findings that are not shown because they are known.
+    #[serde(skip_serializing_if = "is_zero")]
+    known: usize,
     gaps: Vec<Gap>,
     skipped: &'a BTreeMap<String, u64>,
 }
@@ -113,6 +116,7 @@ impl<'a> TranscriptRecord<'a> {
             claims: checked.claims,
             coverage: checked.claims.coverage(),
             severities,
+            known: checked.known,
             gaps: kinds_of_gaps(transcript),
             skipped: &transcript.skipped,
         }

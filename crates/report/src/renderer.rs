@@ -125,6 +125,8 @@ pub struct Look {
     pub why: bool,
     /// Whether to show counts instead of findings; text and Markdown only.
     pub statistics: bool,
+    /// Whether to show the fingerprint of each finding, by which it is accepted; text only.
+    pub fingerprints: bool,
     /// Whether to omit the summary, in formats whose summary is only for people.
     pub quiet: bool,
     /// The version of the tool, for formats that name it.

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use counterfoil_model::{Format, Gap, Problem};
 use serde::Serialize;
 
+use crate::baseline::KnownFinding;
 use crate::checked::{Checked, Claims, Unread};
 use crate::record::kinds_of_gaps;
 use crate::statistics::Statistics;
@@ -10,6 +11,8 @@ use crate::statistics::Statistics;
 /// The maximum number of problems and unrecognised files that are listed; the rest are only
 /// counted.
 const LISTED: usize = 100;
+/// The maximum number of known findings that are named below a report.
+const NAMED: usize = 10;
 
 /// The totals over all transcripts. Partial summaries are combined with [`Summary::merge`].
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -41,6 +44,12 @@ pub struct Summary {
     pub findings: BTreeMap<&'static str, usize>,
     /// Findings in the baseline: counted, not shown.
     pub baselined: usize,
+    /// Accepted findings that no longer occur in the transcripts that were read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stale: Vec<KnownFinding>,
+    /// The comparison with an earlier report; `None` unless requested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub against: Option<Comparison>,
     /// Findings below the minimum severity: counted, not shown.
     pub hidden: usize,
     /// The answers that a judge was asked to read, by outcome; `None` without a judge.
@@ -61,6 +70,43 @@ pub struct Summary {
     /// Counts by rule, model, tool and log format; kept only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Statistics>,
+}
+
+/// The findings of a run compared with an earlier report.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Comparison {
+    /// Not in the earlier report.
+    pub new: Vec<KnownFinding>,
+    /// In both; not shown otherwise.
+    pub same: Vec<KnownFinding>,
+    /// Only in the earlier report.
+    pub gone: Vec<KnownFinding>,
+}
+
+impl Comparison {
+    /// Adds the findings of `other`.
+    pub fn merge(&mut self, other: Self) {
+        self.new.extend(other.new);
+        self.same.extend(other.same);
+        self.gone.extend(other.gone);
+    }
+
+    /// The lines below a report: the counts, then the findings that it does not show.
+    fn lines(&self) -> Vec<String> {
+        let Self { new, same, gone } = self;
+        let counts = [(new, "new"), (gone, "gone"), (same, "same")];
+        let counts = counts.map(|(findings, word)| format!("{} {word}", findings.len()));
+        let mut lines = vec![format!("compared with the earlier report: {}", counts.join(", "))];
+        for (findings, word) in [(gone, "gone"), (same, "same")] {
+            lines.extend(findings.iter().take(NAMED).map(|finding| {
+                let KnownFinding { rule, transcript, message, .. } = finding;
+                format!("{word}: {rule} in {transcript}: {message}")
+            }));
+            let more = findings.len().saturating_sub(NAMED);
+            lines.extend((more > 0).then(|| format!("{word}: and {more} more")));
+        }
+        lines
+    }
 }
 
 /// Answers that a judge was asked to read, by outcome.
@@ -237,6 +283,10 @@ impl Summary {
             *self.findings.entry(code).or_default() += count;
         }
         self.baselined += other.baselined;
+        self.stale.extend(other.stale);
+        if let Some(against) = other.against {
+            self.against.get_or_insert_default().merge(against);
+        }
         self.hidden += other.hidden;
         if let Some(judged) = other.judged {
             self.judged.get_or_insert_default().merge(judged);
@@ -280,7 +330,7 @@ impl Summary {
         .collect();
         let transcripts = counted(self.transcripts, "transcript");
         let head = match found.as_slice() {
-            [] => format!("no findings in {transcripts}"),
+            [] => format!("{} in {transcripts}", self.nothing()),
             _ if self.transcripts == 1 => format!("{} in 1 transcript", found.join(", ")),
             _ => {
                 format!(
@@ -293,6 +343,16 @@ impl Summary {
         format!("{head} ({})", self.claims_line())
     }
 
+    /// Says that no finding is shown, without denying those that are known or hidden.
+    fn nothing(&self) -> &'static str {
+        let same = self.against.as_ref().is_some_and(|against| !against.same.is_empty());
+        match (self.hidden > 0, self.baselined > 0 || same) {
+            (true, _) => "no findings shown",
+            (false, true) => "no new findings",
+            (false, false) => "no findings",
+        }
+    }
+
     /// Describes what was not shown, not read or incomplete, one line each, with counts.
     #[must_use]
     pub fn beside(&self) -> Vec<String> {
@@ -302,8 +362,9 @@ impl Summary {
                 lines.push(text);
             }
         };
-        let known = counted(self.baselined, "known finding");
-        also(self.baselined, format!("{known} of the baseline not shown"));
+        let known = counted(self.baselined, "accepted finding");
+        also(self.baselined, format!("{known} not shown"));
+        also(self.stale.len(), self.stale_line());
         let hidden = counted(self.hidden, "finding");
         also(self.hidden, format!("{hidden} below the severity asked for not shown"));
         let unchecked = counted(self.unchecked_calls, "call");
@@ -324,7 +385,25 @@ impl Summary {
         let left_out = format!("{others} in unknown formats left out: {}{dots}", names.join(", "));
         also(self.unrecognised_count, left_out);
         lines.extend(self.judged.iter().flat_map(Judged::lines));
+        lines.extend(self.against.iter().flat_map(Comparison::lines));
         lines
+    }
+
+    /// Names the accepted findings that no longer occur, and says how to remove them.
+    fn stale_line(&self) -> String {
+        let named =
+            self.stale.iter().take(NAMED).map(|known| {
+                format!("{} ({} in {})", known.fingerprint, known.rule, known.transcript)
+            });
+        let dots = if self.stale.len() > NAMED { ", …" } else { "" };
+        let these = match self.stale.len() {
+            1 => "1 accepted finding no longer occurs; delete its entry from the baseline",
+            many => &format!(
+                "{many} accepted findings no longer occur; delete their entries from the baseline"
+            ),
+        };
+        let all = "or rewrite it with `--write-baseline`, which also accepts new findings";
+        format!("{these}, {all}: {}{dots}", named.collect::<Vec<_>>().join(", "))
     }
 
     fn gaps_line(&self) -> String {
@@ -378,6 +457,6 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serialiser gives a reference")]
-fn is_zero(count: &usize) -> bool {
+pub(crate) fn is_zero(count: &usize) -> bool {
     *count == 0
 }

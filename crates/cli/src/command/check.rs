@@ -1,3 +1,4 @@
+mod known;
 mod recorded;
 
 use std::fs::File;
@@ -9,14 +10,15 @@ use anyhow::Context as _;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum as _};
 use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
-use counterfoil_model::{Agent, Catalog, Finding, Format, Problem, Severity};
+use counterfoil_model::{Agent, Catalog, Finding, Format, Mode, Problem, Severity};
 use counterfoil_report::{
-    Baseline, Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread,
+    Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread, visible,
 };
 use counterfoil_rules::{Indexed, Report, Settings, feedback, set_aside_feedback};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
+use self::known::{Known, KnownArguments, Occurred};
 use self::recorded::RecordedArguments;
 use super::Global;
 use crate::agents::{AgentName, Homes, latest};
@@ -24,11 +26,10 @@ use crate::catalog::read_catalog;
 use crate::choices::{Colour, FailOn, Level, OutputFormat};
 use crate::config::{self, CheckOptions};
 use crate::exit::{Complaint, Exit};
-use crate::files;
 use crate::inputs::{Input, inputs};
 use crate::judge::{JudgeArguments, Judging};
 use crate::outputs;
-use crate::rule_names::{Selection, cards};
+use crate::rule_names::{Selection, cards, is_judge, metas};
 use crate::terminal;
 
 /// The number of files that are checked before their results are written.
@@ -79,12 +80,8 @@ pub(crate) struct Arguments {
     /// Exit with code 2 if anything could not be read or judged, or a file in a folder was skipped
     #[arg(long, help_heading = "Findings")]
     strict: bool,
-    /// File with accepted findings, which are counted but not shown, and never fail
-    #[arg(long, value_name = "FILE", env = "COUNTERFOIL_BASELINE", help_heading = "Findings")]
-    baseline: Option<PathBuf>,
-    /// Write the present findings to the baseline, and exit with 0
-    #[arg(long, help_heading = "Findings")]
-    write_baseline: bool,
+    #[command(flatten)]
+    known: KnownArguments,
     /// Output format
     #[arg(long, value_name = "FORMAT", env = "COUNTERFOIL_FORMAT", help_heading = "Output")]
     format: Option<OutputFormat>,
@@ -119,6 +116,8 @@ Examples:
   counterfoil check logs/ --format sarif --output counterfoil.sarif
   counterfoil check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
   counterfoil check logs/ --baseline known.json --write-baseline
+  counterfoil check logs/ --baseline known.json --accept FINGERPRINT --reason 'a false alarm'
+  counterfoil check logs/ --against yesterday.json
   counterfoil check logs/ --statistics
   counterfoil check session.jsonl --why
   counterfoil check logs/ --format html --output report.html
@@ -143,16 +142,13 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
         inputs.extend(newest_of_each()?);
     }
     inputs.extend(arguments.recorded.inputs(global, &options)?);
-    let also_read = [
-        arguments.recorded.answer(),
-        arguments.tools.as_deref(),
-        arguments.baseline.as_deref(),
-        arguments.judge.read(),
-    ];
+    let also_read =
+        [arguments.recorded.answer(), arguments.tools.as_deref(), arguments.judge.read()];
+    let also_read = [also_read.as_slice(), &arguments.known.read()].concat();
     outputs::refuse_inputs(arguments.output.as_deref(), &inputs, &also_read)?;
     outputs::refuse_inputs(arguments.judge.written(), &inputs, &also_read)?;
     let job = Job { judging: arguments.judge.judging(global, &options)?, ..job };
-    outputs::refuse_inputs(job.accept_into.as_deref(), &inputs, &[])?;
+    outputs::refuse_inputs(job.known.written(), &inputs, &[])?;
     match &arguments.output {
         None => job.run(&inputs, BufWriter::new(io::stdout().lock())),
         Some(path) => {
@@ -201,9 +197,7 @@ struct Job {
     renderer: Box<dyn Renderer>,
     least: Severity,
     fail_on: Option<Severity>,
-    baseline: Baseline,
-    /// The file to write the baseline to, if requested.
-    accept_into: Option<PathBuf>,
+    known: Known,
     quiet: bool,
     /// Whether unread input is a failure.
     strict: bool,
@@ -223,7 +217,7 @@ struct Job {
 struct Outcome {
     fragments: Vec<Fragment>,
     summary: Summary,
-    accepted: Baseline,
+    occurred: Occurred,
     worst: Option<Severity>,
     unreadable: bool,
     /// The feedback that an agent would get for an answer that is held back.
@@ -238,8 +232,7 @@ impl Outcome {
 
 impl Job {
     fn new(arguments: &Arguments, options: &config::Options) -> anyhow::Result<Self> {
-        let CheckOptions { fail_on, severity, format, show_supported, tools, baseline, .. } =
-            &options.check;
+        let CheckOptions { fail_on, severity, format, show_supported, tools, .. } = &options.check;
         let selection = Selection {
             options,
             modes: &arguments.modes,
@@ -256,30 +249,18 @@ impl Job {
                 .help("add `--format text` or `--format jsonl`")
                 .into());
         }
-        let file = |flag: &Option<PathBuf>, option: &Option<String>| {
-            flag.clone().or_else(|| option.as_ref().map(PathBuf::from))
-        };
-        let baseline_file = file(&arguments.baseline, baseline);
-        let look = look(arguments, *show_supported);
-        let (baseline, accept_into) = match (baseline_file, arguments.write_baseline) {
-            (None, true) => {
-                return Err(Complaint::new("--write-baseline needs a file to write to")
-                    .help("name it with `--baseline FILE`")
-                    .into());
-            }
-            (Some(path), true) => (Baseline::default(), Some(path)),
-            (Some(path), false) => (read_baseline(&path)?, None),
-            (None, false) => (Baseline::default(), None),
-        };
+        let tools = arguments.tools.clone().or_else(|| tools.as_ref().map(PathBuf::from));
+        let known = arguments.known.known(&options.check)?;
+        let fingerprints = known.is_used();
+        let look = Look { fingerprints, ..look(arguments, *show_supported) };
         Ok(Self {
             from: arguments.from.as_deref().and_then(Format::from_name),
-            catalog: file(&arguments.tools, tools).map(read_catalog).transpose()?,
+            catalog: tools.map(read_catalog).transpose()?,
             settings,
             renderer: ReportFormat::from(format).renderer(look),
             least: arguments.severity.unwrap_or(*severity).into(),
             fail_on: arguments.fail_on.unwrap_or(*fail_on).severity(),
-            baseline,
-            accept_into,
+            known,
             quiet: arguments.quiet,
             strict: arguments.strict,
             statistics: arguments.statistics,
@@ -304,7 +285,7 @@ impl Job {
             for outcome in outcomes {
                 bar.suspend(|| outcome.fragments.iter().try_for_each(|f| document.push(f)))?;
                 total.summary.merge(outcome.summary);
-                total.accepted.merge(outcome.accepted);
+                total.occurred.merge(outcome.occurred);
                 total.worst = total.worst.max(outcome.worst);
                 total.unreadable |= outcome.unreadable;
                 total.feedback = total.feedback.or(outcome.feedback);
@@ -314,12 +295,16 @@ impl Job {
         if let Some(judging) = &self.judging {
             judging.finish(&mut total.summary)?;
         }
+        let runs = |rule: &str| self.runs(rule);
+        self.known.finish(&total.occurred, runs, &mut total.summary);
         document.finish(&total.summary)?;
         if let Some(feedback) = &total.feedback {
             writeln!(io::stderr(), "\nreplacement for the answer:\n\n{feedback}")?;
         }
         if self.apart && !self.quiet {
-            writeln!(io::stderr(), "{}", total.summary.line())?;
+            for line in [total.summary.line()].into_iter().chain(total.summary.beside()) {
+                writeln!(io::stderr(), "{}", visible(&line))?;
+            }
         }
         let nothing = total.summary.transcripts == 0 && !total.unreadable;
         if nothing {
@@ -339,20 +324,21 @@ impl Job {
     }
 
     fn exit(&self, total: &Outcome, inputs: &[Input]) -> anyhow::Result<Exit> {
-        if let Some(path) = &self.accept_into {
-            outputs::write_baseline(path, &total.accepted, inputs)?;
-            if !self.quiet {
-                let count = total.accepted.len();
-                let findings = if count == 1 { "finding" } else { "findings" };
-                writeln!(io::stderr(), "{count} {findings} written to {}", path.display())?;
-            }
-        }
+        self.known.write(&total.occurred, |rule| self.runs(rule), inputs, self.quiet)?;
         let fails = self.fail_on.is_some_and(|least| total.worst.is_some_and(|w| w >= least));
-        Ok(match (total.unreadable, fails && self.accept_into.is_none()) {
+        Ok(match (total.unreadable, fails && !self.known.writes()) {
             (true, _) => Exit::Input,
             (false, true) => Exit::Findings,
             (false, false) => Exit::Clean,
         })
+    }
+
+    /// Whether this run reports findings with this code.
+    fn runs(&self, code: &str) -> bool {
+        if is_judge(code) {
+            return self.judging.is_some();
+        }
+        metas().any(|meta| meta.code.0 == code && self.settings.mode(meta) != Mode::Off)
     }
 
     /// Reads, checks and renders one input. A transcript is dropped as soon as it is rendered.
@@ -369,6 +355,7 @@ impl Job {
                 self.unread(input, &summary.problems, false, &mut outcome);
                 if let Some(broken) = summary.broken {
                     outcome.unreadable = true;
+                    outcome.occurred.cut_off();
                     self.unread(input, &[broken], true, &mut outcome);
                 } else if outcome.summary.messages == 0 {
                     // An input in a known format is not clean if nothing in it could be read.
@@ -404,11 +391,9 @@ impl Job {
             counts.add_read(&read, &findings);
         }
         let readings = if self.why { indexed.readings(&self.settings) } else { Vec::new() };
-        if self.accept_into.is_some() {
-            outcome.accepted.accept(&transcript, &findings);
-        }
-        let (mut findings, known) = self.baseline.split(&transcript, findings);
-        outcome.summary.baselined += known;
+        let all = findings.len();
+        let mut findings = self.known.new_of(&transcript, findings, self.least, outcome);
+        let known = all - findings.len();
         outcome.summary.unchecked_calls += counts.unchecked_calls;
         outcome.summary.unread_answers += counts.unread_answers;
         outcome.summary.foreign_answers += counts.foreign_answers;
@@ -428,6 +413,7 @@ impl Job {
             judgements: &judgements,
             readings: &readings,
             claims: Claims::of(&counts.claims),
+            known,
         };
         outcome.fragments.push(self.renderer.transcript(&checked));
         outcome.summary.add(&checked);
@@ -462,6 +448,7 @@ fn look(arguments: &Arguments, show_supported: bool) -> Look {
         show_supported: arguments.show_supported || show_supported,
         why: arguments.why,
         statistics: arguments.statistics,
+        fingerprints: false,
         quiet: arguments.quiet,
         version: env!("CARGO_PKG_VERSION"),
         rules: cards(),
@@ -480,16 +467,4 @@ fn progress(inputs: &[Input]) -> ProgressBar {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
-}
-
-fn read_baseline(path: &PathBuf) -> anyhow::Result<Baseline> {
-    let text = files::read_text(path).map_err(|error| {
-        let complaint =
-            Complaint::new(format!("the baseline {} cannot be read: {error}", path.display()));
-        match error.kind() {
-            io::ErrorKind::NotFound => complaint.help("create one first with `--write-baseline`"),
-            _ => complaint,
-        }
-    })?;
-    Baseline::from_json(&text).with_context(|| path.display().to_string())
 }

@@ -124,9 +124,138 @@ fn a_baseline_keeps_what_is_known_from_failing() {
     assert_eq!((ran.code, ran.err.as_str()), (0, "1 finding written to b.json\n"));
     assert_snapshot!(desk.run(&format!("check wrong.json --baseline b.json {ONE}")), @"
     exit 0
-    no findings in 1 transcript (no claims to check)
-    1 known finding of the baseline not shown
+    no new findings in 1 transcript (no claims to check)
+    1 accepted finding not shown
     incomplete logs: calls without a result (1 transcript)
+    ");
+}
+
+/// Two actions that were not done.
+const LIES: &str = r#"{"id":"s2","tools":[{"type":"function","function":{"name":"cancel_order"}}],"messages":[{"role":"user","content":"Cancel order 5511, please."},{"role":"assistant","content":"I have cancelled order 5511."},{"role":"user","content":"And refund 6611."},{"role":"assistant","content":"I have refunded order 6611."}]}"#;
+
+/// The fingerprints of the findings, in order.
+fn fingerprints(desk: &Desk, line: &str) -> Vec<String> {
+    let report: Value = serde_json::from_str(&desk.run(line).out).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    findings.iter().map(|found| found["fingerprint"].as_str().unwrap().to_owned()).collect()
+}
+
+fn accept(desk: &Desk, fingerprint: &str) -> crate::Ran {
+    let words = ["check", "log.json", "--baseline", "b.json", "--accept", fingerprint];
+    desk.spawn(&[], &[words.as_slice(), &["--reason", "a false alarm"]].concat(), "")
+}
+
+#[test]
+fn one_finding_is_accepted_for_a_reason() {
+    let desk = Desk::with(&[("log.json", LIES)]);
+    let prints = fingerprints(&desk, "check log.json --format json");
+    let ran = accept(&desk, &prints[0]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, "1 finding written to b.json\n"));
+    let text = std::fs::read_to_string(desk.path().join("b.json")).unwrap();
+    let baseline: Value = serde_json::from_str(&text).unwrap();
+    let entry = &baseline["findings"][&prints[0]];
+    assert_eq!((&entry["rule"], &entry["reason"]), (&"FK010".into(), &"a false alarm".into()));
+    assert_eq!(entry["accepted"].as_str().unwrap().len(), "2026-11-29".len());
+    assert_snapshot!(desk.run("check log.json --baseline b.json"), @"
+    exit 1
+    error[FK010]: the agent says this was done, but no successful call did it (refund)
+    --> log.json:1 (s2, turn 3)
+     |
+     | I have refunded order 6611.
+     | ^^^^^^^^^^^^^^^^^^^^^^^^^^^ unsupported
+     |
+     = record: no call and no result shows this
+     = help: do it with a tool, or say that it was not done
+     = fingerprint: 7533976e9f2c7341d450a82b45d22663
+
+    1 error in 1 transcript (2 claims: 2 unsupported; coverage 100%)
+    1 accepted finding not shown
+    ");
+    // A full baseline keeps the reasons of what still occurs.
+    desk.run("check log.json --baseline b.json --write-baseline");
+    let text = std::fs::read_to_string(desk.path().join("b.json")).unwrap();
+    assert!(text.contains("a false alarm") && text.contains(&prints[1]), "{text}");
+    let ran = accept(&desk, "0123");
+    assert_eq!(ran.code, 2);
+    assert_snapshot!(ran.err, @"
+    error: no finding has the fingerprint `0123`
+      help: text, JSON and CSV reports show the fingerprint of each finding
+    ");
+}
+
+#[test]
+fn accepted_findings_that_no_longer_occur_are_named() {
+    let desk = Desk::with(&[("log.json", LIES)]);
+    desk.run("check log.json --baseline b.json --write-baseline");
+    let honest = LIES.replace("I have refunded order 6611.", "I could not refund it.");
+    std::fs::write(desk.path().join("log.json"), honest).unwrap();
+    std::fs::write(desk.path().join("other.json"), CLEAN).unwrap();
+    assert_snapshot!(desk.run("check log.json --baseline b.json"), @"
+    exit 0
+    no new findings in 1 transcript (1 claim: 1 unsupported; coverage 100%)
+    1 accepted finding not shown
+    1 accepted finding no longer occurs; delete its entry from the baseline, or rewrite it with `--write-baseline`, which also accepts new findings: 7533976e9f2c7341d450a82b45d22663 (FK010 in s2)
+    ");
+    // Another log, or another rule, says nothing about them, and writing keeps them.
+    for line in ["other.json", "log.json --rule CS001"] {
+        let ran = desk.run(&format!("check {line} --baseline b.json"));
+        assert!(!ran.out.contains("no longer"), "{line}: {ran}");
+    }
+    let ran = desk.run("check other.json --baseline b.json --write-baseline");
+    assert_eq!(ran.err, "2 findings written to b.json\n");
+    let ran = desk.run("check log.json --baseline b.json --write-baseline");
+    assert_eq!(ran.err, "1 finding written to b.json\n");
+}
+
+/// Every format says how many findings were accepted, and none denies them.
+#[test]
+fn accepted_findings_are_counted_in_every_format() {
+    let desk = Desk::with(&[("log.json", LIES)]);
+    desk.run("check log.json --baseline b.json --write-baseline");
+    for format in ["text", "sarif", "junit", "github", "markdown", "html"] {
+        let ran = desk.run(&format!("check log.json --baseline b.json --format {format}"));
+        assert_eq!(ran.code, 0, "{format}: {ran}");
+        assert!(ran.out.contains("2 accepted findings not shown"), "{format}: {ran}");
+        assert!(!ran.out.contains("no findings"), "{format}: {ran}");
+    }
+    let ran = desk.run("check log.json --baseline b.json --format json");
+    assert!(ran.out.contains("\"baselined\":2"), "{ran}");
+}
+
+#[test]
+fn two_runs_are_compared() {
+    let desk = Desk::with(&[("log.json", LIES), ("not.json", "{}")]);
+    desk.run("check log.json --format json --output old.json");
+    assert_eq!(desk.run("check log.json --against old.json").code, 0);
+    let other = LIES.replace("cancelled order 5511.", "cancelled order 5512.");
+    std::fs::write(desk.path().join("log.json"), other).unwrap();
+    assert_snapshot!(desk.run("check log.json --against old.json"), @"
+    exit 1
+    error[FK010]: the agent says this was done, but no successful call did it (cancel)
+    --> log.json:1 (s2, turn 1)
+     |
+     | I have cancelled order 5512.
+     | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ unsupported
+     |
+     = record: no call and no result shows this
+     = help: do it with a tool, or say that it was not done
+
+    1 error in 1 transcript (2 claims: 2 unsupported; coverage 100%)
+    compared with the earlier report: 1 new, 1 gone, 1 same
+    gone: FK010 in s2: the agent says this was done, but no successful call did it (cancel)
+    same: FK010 in s2: the agent says this was done, but no successful call did it (refund)
+    ");
+    // A report that is a comparison can be compared with in turn.
+    desk.run("check log.json --against old.json --format json --output new.json");
+    let ran = desk.run("check log.json --against new.json --format jsonl");
+    let summary: Value = serde_json::from_str(ran.out.lines().last().unwrap()).unwrap();
+    let count = |list: &str| summary["against"][list].as_array().unwrap().len();
+    assert_eq!((ran.code, count("new"), count("same"), count("gone")), (0, 0, 2, 0));
+    assert_snapshot!(desk.run("check log.json --against not.json"), @"
+    exit 2
+    --- stderr
+    error: not.json: not a report of `check --format json`: missing field `findings` at line 1 column 2
+      help: write it with `counterfoil check … --format json --output OLD.json`
     ");
 }
 
@@ -315,9 +444,8 @@ fn without_a_path_the_newest_session_of_each_agent_is_checked() {
     ");
     // A folder without logs is no reason to read sessions that were not asked for.
     std::fs::create_dir(desk.path().join("empty")).unwrap();
-    assert_snapshot!(desk.run("check empty"), @r"
+    assert_snapshot!(desk.run("check empty"), @"
     exit 2
-
     --- stderr
     error: no transcripts found
       help: name a log, or a folder with logs in a known format

@@ -131,15 +131,20 @@ fn help_of_check() {
                                         (CS003); 0 means no limit
 
     Findings:
-          --severity <LEVEL>  Minimum severity to show [env: COUNTERFOIL_SEVERITY=] [possible values:
-                              note, warning, error]
-          --fail-on <LEVEL>   Minimum severity for exit code 1 [env: COUNTERFOIL_FAIL_ON=] [possible
-                              values: error, warning, note, never]
-          --strict            Exit with code 2 if anything could not be read or judged, or a file in a
-                              folder was skipped
-          --baseline <FILE>   File with accepted findings, which are counted but not shown, and never
-                              fail [env: COUNTERFOIL_BASELINE=]
-          --write-baseline    Write the present findings to the baseline, and exit with 0
+          --severity <LEVEL>      Minimum severity to show [env: COUNTERFOIL_SEVERITY=] [possible
+                                  values: note, warning, error]
+          --fail-on <LEVEL>       Minimum severity for exit code 1 [env: COUNTERFOIL_FAIL_ON=] [possible
+                                  values: error, warning, note, never]
+          --strict                Exit with code 2 if anything could not be read or judged, or a file in
+                                  a folder was skipped
+          --baseline <FILE>       File with accepted findings, which are counted but not shown, and
+                                  never fail [env: COUNTERFOIL_BASELINE=]
+          --write-baseline        Write the present findings to the baseline, and exit with 0
+          --accept <FINGERPRINT>  Accept only the finding with this fingerprint: add it to the baseline,
+                                  and exit with 0 (repeatable)
+          --reason <TEXT>         Why the finding is accepted, for whoever reviews the baseline
+          --against <OLD.json>    Compare with an earlier report of `check --format json`: show and fail
+                                  on new findings only
 
     Output:
           --format <FORMAT>  Output format [env: COUNTERFOIL_FORMAT=] [possible values: text, json,
@@ -182,6 +187,8 @@ fn help_of_check() {
       counterfoil check logs/ --format sarif --output counterfoil.sarif
       counterfoil check chat.json --tools tools.json --mode UNKNOWN_PARAM=off
       counterfoil check logs/ --baseline known.json --write-baseline
+      counterfoil check logs/ --baseline known.json --accept FINGERPRINT --reason 'a false alarm'
+      counterfoil check logs/ --against yesterday.json
       counterfoil check logs/ --statistics
       counterfoil check session.jsonl --why
       counterfoil check logs/ --format html --output report.html

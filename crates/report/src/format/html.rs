@@ -209,6 +209,7 @@ fn headline(checked: &Checked<'_>) -> Markup {
             @if let Some(model) = models.first() { ", " (visible(model)) }
             ", " (counted(transcript.messages.len(), "message"))
             ", " (counted(checked.claims.total(), "claim"))
+            @if checked.known > 0 { ", " (counted(checked.known, "known finding")) " not shown" }
             @if !transcript.completeness.gaps().is_empty() { ", the record is incomplete" }
         }
     }

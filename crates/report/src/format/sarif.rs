@@ -107,6 +107,8 @@ impl Renderer for Sarif {
             "claims": summary.claims,
             "coverage": summary.coverage,
             "baselined": summary.baselined,
+            "stale": summary.stale,
+            "against": summary.against,
         });
         let fired = |rule: &&RuleCard| summary.findings.contains_key(rule.code);
         let rules: Vec<Value> = self.rules.iter().filter(fired).map(descriptor).collect();

@@ -8,6 +8,7 @@ use counterfoil_model::{
 
 use crate::checked::{Checked, Unread};
 use crate::excerpt::Excerpt;
+use crate::fingerprint::Fingerprint;
 use crate::record::line_of;
 use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::{Summary, counted};
@@ -26,6 +27,7 @@ pub(crate) struct Text {
     show_supported: bool,
     why: bool,
     statistics: bool,
+    fingerprints: bool,
     quiet: bool,
 }
 
@@ -44,6 +46,7 @@ impl Text {
             show_supported: look.show_supported,
             why: look.why,
             statistics: look.statistics,
+            fingerprints: look.fingerprints,
             quiet: look.quiet,
         }
     }
@@ -73,7 +76,11 @@ impl Text {
                 .annotations(marks);
             group = group.element(snippet);
         }
-        let notes = self.notes(finding);
+        let mut notes = self.notes(finding);
+        if self.fingerprints {
+            let fingerprint = Fingerprint::of(&checked.transcript.id, finding);
+            notes.push(("fingerprint", fingerprint.to_string()));
+        }
         if !notes.is_empty() && !excerpt.text.is_empty() {
             group = group.element(Padding);
         }
@@ -344,7 +351,7 @@ impl Renderer for Text {
             lines.push(self.bold(&summary.line()));
         }
         lines.extend(summary.beside().iter().map(|line| self.faint(&visible(line))));
-        lines.join("\n") + "\n"
+        lines.iter().map(|line| line.clone() + "\n").collect()
     }
 }
 

@@ -13,11 +13,34 @@ fn known_findings_are_split_off_and_a_repetition_is_new() {
     let baseline = Baseline::from_json(&baseline.to_json()).unwrap();
     assert_eq!(baseline.len(), 3);
 
-    assert_eq!(baseline.split(&scene.transcript, scene.findings.clone()), (vec![], 3));
+    let (new, known) = baseline.split(&scene.transcript, scene.findings.clone());
+    assert_eq!((new, known), (vec![], scene.findings.clone()));
     let mut more = scene.findings.clone();
     more.push(scene.findings[0].clone());
     let (new, known) = baseline.split(&scene.transcript, more);
-    assert_eq!((new, known), (vec![scene.findings[0].clone()], 3));
+    assert_eq!((new, known), (vec![scene.findings[0].clone()], scene.findings.clone()));
+}
+
+/// A run renews what it looked for, and nothing else.
+#[test]
+fn a_renewed_baseline_keeps_reasons_and_what_was_not_checked() {
+    let scene = support();
+    let mut occurred = Baseline::default();
+    occurred.accept(&scene.transcript, &scene.findings[..1]);
+    let print = Fingerprint::of(&scene.transcript.id, &scene.findings[0]);
+    let reason = occurred.with_reason(print.as_str(), "a false alarm", "2026-11-29").unwrap();
+    let mut old = Baseline::default();
+    old.accept(&scene.transcript, &scene.findings[1..]);
+    old.merge(reason);
+    let old = Baseline::from_json(&old.to_json()).unwrap();
+
+    assert_eq!(occurred.with_reason("0", "", ""), None);
+    assert_eq!(old.gone(&occurred, |_, _| true).len(), 2);
+    assert_eq!(old.gone(&occurred, |_, _| false), vec![]);
+    let renewed = old.renewed(occurred.clone(), |_, _| true);
+    assert_eq!(renewed.len(), 1);
+    assert!(renewed.to_json().contains("\"reason\": \"a false alarm\""));
+    assert_eq!(old.renewed(occurred, |_, _| false), old);
 }
 
 #[test]

@@ -121,7 +121,7 @@ fn junit() {
                 <property name="transcript" value="coding"/>
                 <property name="format" value="claude-code"/>
             </properties>
-            <testcase name="every claim is covered" classname="coding"/>
+            <testcase name="no findings" classname="coding"/>
         </testsuite>
         <testsuite name="what was not read or not shown" tests="2" skipped="2" errors="0" failures="0">
             <testcase name="incomplete logs: earlier messages replaced by a summary (1 transcript)">

@@ -47,6 +47,7 @@ impl Scene {
             judgements: &self.judgements,
             readings: &self.readings,
             claims,
+            known: 0,
         }
     }
 }

@@ -1,0 +1,260 @@
+//! Findings that are known: accepted in a baseline, or in an earlier report.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::Context as _;
+use clap::Args;
+use counterfoil_model::{Finding, Severity, Transcript};
+use counterfoil_report::{Baseline, Comparison, KnownFinding, Summary};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::Outcome;
+use crate::config::CheckOptions;
+use crate::exit::Complaint;
+use crate::files;
+use crate::inputs::Input;
+use crate::outputs;
+
+/// The flags about known findings.
+#[derive(Debug, Args)]
+pub(super) struct KnownArguments {
+    /// File with accepted findings, which are counted but not shown, and never fail
+    #[arg(long, value_name = "FILE", env = "COUNTERFOIL_BASELINE", help_heading = "Findings")]
+    baseline: Option<PathBuf>,
+    /// Write the present findings to the baseline, and exit with 0
+    #[arg(long, help_heading = "Findings")]
+    write_baseline: bool,
+    /// Accept only the finding with this fingerprint: add it to the baseline, and exit with 0
+    /// (repeatable)
+    #[arg(
+        long,
+        value_name = "FINGERPRINT",
+        requires = "reason",
+        conflicts_with = "write_baseline",
+        help_heading = "Findings"
+    )]
+    accept: Vec<String>,
+    /// Why the finding is accepted, for whoever reviews the baseline
+    #[arg(long, value_name = "TEXT", requires = "accept", help_heading = "Findings")]
+    reason: Option<String>,
+    /// Compare with an earlier report of `check --format json`: show and fail on new findings only
+    #[arg(long, value_name = "OLD.json", help_heading = "Findings")]
+    against: Option<PathBuf>,
+}
+
+/// The known findings, and what to write after the run.
+pub(super) struct Known {
+    baseline: Baseline,
+    path: Option<PathBuf>,
+    write: Write,
+    earlier: Option<Baseline>,
+}
+
+enum Write {
+    Nothing,
+    /// All findings that occur.
+    All,
+    /// Those with these fingerprints, for this reason.
+    These {
+        accept: Vec<String>,
+        reason: String,
+    },
+}
+
+/// What occurred in a run.
+#[derive(Default)]
+pub(super) struct Occurred {
+    findings: Baseline,
+    /// The ids of the transcripts that were read to their end.
+    transcripts: BTreeSet<String>,
+}
+
+impl Occurred {
+    /// Adds what occurred elsewhere.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.findings.merge(other.findings);
+        self.transcripts.extend(other.transcripts);
+    }
+
+    /// Notes that an input could not be read to its end, so that what is missing is no surprise.
+    pub(super) fn cut_off(&mut self) {
+        self.transcripts.clear();
+    }
+}
+
+impl KnownArguments {
+    /// The files that are read, which no output may overwrite.
+    pub(super) fn read(&self) -> [Option<&Path>; 2] {
+        [self.baseline.as_deref(), self.against.as_deref()]
+    }
+
+    /// Reads the known findings.
+    pub(super) fn known(&self, options: &CheckOptions) -> anyhow::Result<Known> {
+        let configured = options.baseline.as_ref().map(PathBuf::from);
+        let path = self.baseline.clone().or(configured);
+        let write = match (self.write_baseline, &self.reason) {
+            (true, _) => Write::All,
+            (false, Some(reason)) => {
+                Write::These { accept: self.accept.clone(), reason: reason.clone() }
+            }
+            (false, None) => Write::Nothing,
+        };
+        let writes = !matches!(write, Write::Nothing);
+        let baseline = match &path {
+            Some(path) => read_baseline(path, writes)?,
+            None if writes => {
+                let flag = if self.write_baseline { "--write-baseline" } else { "--accept" };
+                return Err(Complaint::new(format!("{flag} needs a file to write to"))
+                    .help("name it with `--baseline FILE`")
+                    .into());
+            }
+            None => Baseline::default(),
+        };
+        let earlier = self.against.as_deref().map(read_report).transpose()?;
+        Ok(Known { baseline, path, write, earlier })
+    }
+}
+
+impl Known {
+    /// Whether a file is written after the run, which then does not fail because of findings.
+    pub(super) fn writes(&self) -> bool {
+        !matches!(self.write, Write::Nothing)
+    }
+
+    /// Whether findings are shown with their fingerprints.
+    pub(super) fn is_used(&self) -> bool {
+        self.path.is_some()
+    }
+
+    /// The file that is written after the run.
+    pub(super) fn written(&self) -> Option<&Path> {
+        self.path.as_deref().filter(|_| self.writes())
+    }
+
+    /// Takes the known findings of a transcript out, and counts them. Returns the others. A
+    /// comparison lists those of at least this severity, as the earlier report did.
+    pub(super) fn new_of(
+        &self,
+        transcript: &Transcript,
+        findings: Vec<Finding>,
+        least: Severity,
+        Outcome { occurred, summary, .. }: &mut Outcome,
+    ) -> Vec<Finding> {
+        occurred.findings.accept(transcript, &findings);
+        occurred.transcripts.insert(transcript.id.clone());
+        let (new, accepted) = self.baseline.split(transcript, findings);
+        summary.baselined += accepted.len();
+        let Some(earlier) = &self.earlier else { return new };
+        let (new, same) = earlier.split(transcript, new);
+        let known = |findings: &[Finding]| {
+            let shown = findings.iter().filter(|finding| finding.severity >= least);
+            shown.map(|finding| KnownFinding::of(transcript, finding)).collect()
+        };
+        let (listed, same) = (known(&new), known(&same));
+        let compared = Comparison { new: listed, same, gone: Vec::new() };
+        summary.against.get_or_insert_default().merge(compared);
+        new
+    }
+
+    /// Adds the known findings that no longer occur. `runs` says whether a rule was on.
+    pub(super) fn finish(
+        &self,
+        occurred: &Occurred,
+        runs: impl Fn(&str) -> bool,
+        summary: &mut Summary,
+    ) {
+        let was_checked = |rule: &str, id: &str| runs(rule) && occurred.transcripts.contains(id);
+        if !matches!(self.write, Write::All) {
+            summary.stale = self.baseline.gone(&occurred.findings, was_checked);
+        }
+        if let Some(earlier) = &self.earlier {
+            let gone = earlier.gone(&occurred.findings, |_, _| true);
+            summary.against.get_or_insert_default().gone = gone;
+        }
+    }
+
+    /// Writes the baseline, if requested.
+    pub(super) fn write(
+        &self,
+        occurred: &Occurred,
+        runs: impl Fn(&str) -> bool,
+        inputs: &[Input],
+        quiet: bool,
+    ) -> anyhow::Result<()> {
+        let Some(path) = self.written() else { return Ok(()) };
+        let was_checked = |rule: &str, id: &str| runs(rule) && occurred.transcripts.contains(id);
+        let baseline = match &self.write {
+            Write::These { accept, reason } => self.with(&occurred.findings, accept, reason)?,
+            Write::All | Write::Nothing => {
+                self.baseline.renewed(occurred.findings.clone(), was_checked)
+            }
+        };
+        outputs::write_baseline(path, &baseline, inputs)?;
+        if !quiet {
+            let count = baseline.len();
+            let findings = if count == 1 { "finding" } else { "findings" };
+            writeln!(io::stderr(), "{count} {findings} written to {}", path.display())?;
+        }
+        Ok(())
+    }
+
+    /// Returns the baseline with the findings that have these fingerprints.
+    fn with(
+        &self,
+        occurred: &Baseline,
+        accept: &[String],
+        reason: &str,
+    ) -> anyhow::Result<Baseline> {
+        let today = Timestamp::try_from(SystemTime::now())?.to_zoned(TimeZone::UTC).date();
+        let mut all = Baseline::default();
+        for print in accept {
+            let print = print.trim().to_ascii_lowercase();
+            let one =
+                occurred.with_reason(&print, reason, &today.to_string()).ok_or_else(|| {
+                    Complaint::new(format!("no finding has the fingerprint `{print}`"))
+                        .help("text, JSON and CSV reports show the fingerprint of each finding")
+                })?;
+            all.merge(one);
+        }
+        // The first entry of a finding stays, so a new reason replaces an old one.
+        all.merge(self.baseline.clone());
+        Ok(all)
+    }
+}
+
+/// Reads a baseline. One that is to be written may be missing; another file is refused later.
+fn read_baseline(path: &Path, writes: bool) -> anyhow::Result<Baseline> {
+    let text = match files::read_text(path) {
+        Ok(text) => text,
+        Err(error) if writes && error.kind() == io::ErrorKind::NotFound => String::new(),
+        Err(error) => {
+            let complaint =
+                Complaint::new(format!("the baseline {} cannot be read: {error}", path.display()));
+            return Err(match error.kind() {
+                io::ErrorKind::NotFound => complaint
+                    .help("create it with `--write-baseline`, or with `--accept FINGERPRINT`"),
+                _ => complaint,
+            }
+            .into());
+        }
+    };
+    match Baseline::from_json(&text) {
+        Err(_) if writes => Ok(Baseline::default()),
+        read => read.with_context(|| path.display().to_string()),
+    }
+}
+
+fn read_report(path: &Path) -> anyhow::Result<Baseline> {
+    let shown = path.display();
+    let text = files::read_text(path)
+        .with_context(|| format!("the earlier report {shown} cannot be read"))?;
+    Baseline::from_report(&text).map_err(|error| {
+        Complaint::new(format!("{shown}: {error}"))
+            .help("write it with `counterfoil check … --format json --output OLD.json`")
+            .into()
+    })
+}
