@@ -1,4 +1,5 @@
 mod known;
+mod limits;
 mod recorded;
 
 use std::fs::File;
@@ -19,6 +20,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 use self::known::{Known, KnownArguments, Occurred};
+use self::limits::Limits;
 use self::recorded::RecordedArguments;
 use super::Global;
 use crate::agents::{AgentName, Homes, latest};
@@ -77,6 +79,8 @@ pub(crate) struct Arguments {
     /// Minimum severity for exit code 1
     #[arg(long, value_name = "LEVEL", env = "COUNTERFOIL_FAIL_ON", help_heading = "Findings")]
     fail_on: Option<FailOn>,
+    #[command(flatten)]
+    limits: Limits,
     /// Exit with code 2 if anything could not be read or judged, or a file in a folder was skipped
     #[arg(long, help_heading = "Findings")]
     strict: bool,
@@ -198,6 +202,7 @@ struct Job {
     least: Severity,
     fail_on: Option<Severity>,
     known: Known,
+    limits: Limits,
     quiet: bool,
     /// Whether unread input is a failure.
     strict: bool,
@@ -219,6 +224,8 @@ struct Outcome {
     summary: Summary,
     occurred: Occurred,
     worst: Option<Severity>,
+    /// The number of new warnings, shown or not.
+    warnings: usize,
     unreadable: bool,
     /// The feedback that an agent would get for an answer that is held back.
     feedback: Option<String>,
@@ -261,6 +268,7 @@ impl Job {
             least: arguments.severity.unwrap_or(*severity).into(),
             fail_on: arguments.fail_on.unwrap_or(*fail_on).severity(),
             known,
+            limits: arguments.limits,
             quiet: arguments.quiet,
             strict: arguments.strict,
             statistics: arguments.statistics,
@@ -287,6 +295,7 @@ impl Job {
                 total.summary.merge(outcome.summary);
                 total.occurred.merge(outcome.occurred);
                 total.worst = total.worst.max(outcome.worst);
+                total.warnings += outcome.warnings;
                 total.unreadable |= outcome.unreadable;
                 total.feedback = total.feedback.or(outcome.feedback);
             }
@@ -325,7 +334,12 @@ impl Job {
 
     fn exit(&self, total: &Outcome, inputs: &[Input]) -> anyhow::Result<Exit> {
         self.known.write(&total.occurred, |rule| self.runs(rule), inputs, self.quiet)?;
-        let fails = self.fail_on.is_some_and(|least| total.worst.is_some_and(|w| w >= least));
+        let broken = self.limits.broken(total.warnings, &total.summary);
+        for limit in &broken {
+            writeln!(io::stderr(), "error: {limit}")?;
+        }
+        let worst = self.fail_on.is_some_and(|least| total.worst.is_some_and(|w| w >= least));
+        let fails = worst || !broken.is_empty();
         Ok(match (total.unreadable, fails && !self.known.writes()) {
             (true, _) => Exit::Input,
             (false, true) => Exit::Findings,
@@ -403,6 +417,7 @@ impl Job {
             outcome.feedback = Some(feedback(&said));
         }
         outcome.worst = outcome.worst.max(findings.iter().map(|f| f.severity).max());
+        outcome.warnings += findings.iter().filter(|f| f.severity == Severity::Warning).count();
         let before = findings.len();
         findings.retain(|finding| finding.severity >= self.least);
         outcome.summary.hidden += before - findings.len();

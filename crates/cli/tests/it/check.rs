@@ -260,6 +260,30 @@ fn two_runs_are_compared() {
 }
 
 #[test]
+fn warnings_and_coverage_have_limits() {
+    let desk = Desk::with(&[("log.json", LIES)]);
+    for (line, code) in [
+        ("--mode warn --max-warnings 2", 0),
+        ("--mode warn --max-warnings 1", 1),
+        ("--mode warn --max-warnings 1 --severity error", 1),
+        ("--fail-on never --min-coverage 50", 0),
+        ("--fail-on never --min-coverage 100%", 0),
+        ("--min-coverage 101", 2),
+    ] {
+        let ran = desk.run(&format!("check log.json --quiet {line}"));
+        assert_eq!(ran.code, code, "{line}: {ran}");
+    }
+    let open = LIES.replace("Cancel order 5511, please.", "Hi.").replace(
+        "I have refunded order 6611.",
+        "The warehouse in Bergen has closed and the parcel was lost.",
+    );
+    std::fs::write(desk.path().join("log.json"), open).unwrap();
+    let ran = desk.run("check log.json --fail-on never --min-coverage 80");
+    assert_eq!(ran.code, 1, "{ran}");
+    assert_snapshot!(ran.err, @"error: coverage is 33.3%, less than --min-coverage 80");
+}
+
+#[test]
 fn every_format_is_written_to_a_file_too() {
     let desk = Desk::with(&[("wrong.json", WRONG)]);
     for format in ["text", "json", "jsonl", "sarif", "junit", "github", "markdown"] {

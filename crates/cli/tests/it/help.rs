@@ -131,20 +131,24 @@ fn help_of_check() {
                                         (CS003); 0 means no limit
 
     Findings:
-          --severity <LEVEL>      Minimum severity to show [env: COUNTERFOIL_SEVERITY=] [possible
-                                  values: note, warning, error]
-          --fail-on <LEVEL>       Minimum severity for exit code 1 [env: COUNTERFOIL_FAIL_ON=] [possible
-                                  values: error, warning, note, never]
-          --strict                Exit with code 2 if anything could not be read or judged, or a file in
-                                  a folder was skipped
-          --baseline <FILE>       File with accepted findings, which are counted but not shown, and
-                                  never fail [env: COUNTERFOIL_BASELINE=]
-          --write-baseline        Write the present findings to the baseline, and exit with 0
-          --accept <FINGERPRINT>  Accept only the finding with this fingerprint: add it to the baseline,
-                                  and exit with 0 (repeatable)
-          --reason <TEXT>         Why the finding is accepted, for whoever reviews the baseline
-          --against <OLD.json>    Compare with an earlier report of `check --format json`: show and fail
-                                  on new findings only
+          --severity <LEVEL>        Minimum severity to show [env: COUNTERFOIL_SEVERITY=] [possible
+                                    values: note, warning, error]
+          --fail-on <LEVEL>         Minimum severity for exit code 1 [env: COUNTERFOIL_FAIL_ON=]
+                                    [possible values: error, warning, note, never]
+          --max-warnings <COUNT>    Exit with code 1 if there are more warnings than this; 0 is the same
+                                    as `--fail-on warning`
+          --min-coverage <PERCENT>  Exit with code 1 if fewer percent of the claims were judged (the
+                                    coverage in the summary)
+          --strict                  Exit with code 2 if anything could not be read or judged, or a file
+                                    in a folder was skipped
+          --baseline <FILE>         File with accepted findings, which are counted but not shown, and
+                                    never fail [env: COUNTERFOIL_BASELINE=]
+          --write-baseline          Write the present findings to the baseline, and exit with 0
+          --accept <FINGERPRINT>    Accept only the finding with this fingerprint: add it to the
+                                    baseline, and exit with 0 (repeatable)
+          --reason <TEXT>           Why the finding is accepted, for whoever reviews the baseline
+          --against <OLD.json>      Compare with an earlier report of `check --format json`: show and
+                                    fail on new findings only
 
     Output:
           --format <FORMAT>  Output format [env: COUNTERFOIL_FORMAT=] [possible values: text, json,
