@@ -368,7 +368,7 @@ fn nothing_read_is_no_clean_run() {
 /// A document is complete or unreadable, even in a folder. A log in lines may still be written.
 #[test]
 fn a_document_that_is_cut_off_is_an_error() {
-    let cut = &WRONG[..WRONG.len() - 40];
+    let cut = WRONG.get(..WRONG.len() - 40).unwrap();
     let comma = CLEAN.replace("]}", "],}");
     let live = "{\"role\":\"user\",\"content\":\"Hi.\"}\n{\"role\":\"assi";
     let desk = Desk::with(&[("logs/cut.json", cut), ("comma.json", &comma), ("live.jsonl", live)]);
