@@ -137,8 +137,8 @@ fn help_of_check() {
                                     [possible values: error, warning, note, never]
           --max-warnings <COUNT>    Exit with code 1 if there are more warnings than this; 0 is the same
                                     as `--fail-on warning`
-          --min-coverage <PERCENT>  Exit with code 1 if fewer percent of the claims were judged (the
-                                    coverage in the summary)
+          --min-coverage <PERCENT>  Exit with code 1 if the coverage, the percentage of claims that were
+                                    judged, is lower
           --strict                  Exit with code 2 if anything could not be read or judged, or a file
                                     in a folder was skipped
           --baseline <FILE>         File with accepted findings, which are counted but not shown, and
