@@ -25,4 +25,6 @@ pub use record::SCHEMA_VERSION;
 pub use renderer::{Document, Fragment, Look, Renderer, ReportFormat, RuleCard};
 pub use statistics::{Statistics, Tally};
 pub use summary::{Comparison, Judged, ProblemAt, Severities, Summary};
-pub use visible::{json_line, json_pretty, shorten, visible, visible_output, visible_piped};
+pub use visible::{
+    is_unseen, json_line, json_pretty, shorten, visible, visible_output, visible_piped,
+};
