@@ -16,8 +16,6 @@ use counterfoil_model::Transcript;
 use counterfoil_rules::{Indexed, Settings, check, check_from};
 use serde_json::Value;
 
-pub(crate) use log::log;
-
 /// The maximum time for a log, in bare parses of its lines.
 const MOST_PARSES: f64 = 3.0;
 /// The maximum factor in time for a log of twice the length.

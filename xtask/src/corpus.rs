@@ -20,7 +20,6 @@ use anyhow::{Context, Result, ensure};
 
 use measure::measure;
 use rows::Row;
-pub(crate) use rows::large;
 use sets::SETS;
 use tally::Tally;
 
@@ -39,6 +38,9 @@ pub(crate) struct Options {
     /// Measure only the 12,964 sessions of many writers in the repository.
     #[arg(long, conflicts_with_all = ["set", "write", "mini"])]
     adversarial: bool,
+    /// Measure only this file of labelled sessions, such as a fresh batch of `corpus/brief.md`.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["set", "write", "mini", "adversarial"])]
+    batch: Option<PathBuf>,
     /// Write docs/accuracy.md from the large sets.
     #[arg(long, conflicts_with = "set")]
     write: bool,
@@ -55,6 +57,11 @@ pub(crate) struct Options {
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     for wanted in &options.set {
         ensure!(SETS.iter().any(|set| set.name == wanted), "there is no set `{wanted}`");
+    }
+    if let Some(batch) = &options.batch {
+        let rows = rows::batch(batch)?;
+        tally(rows, options, &batch.display().to_string(), &mut Tally::default());
+        return Ok(());
     }
     let absent = !options.data.is_dir();
     if absent && !options.mini {
@@ -80,9 +87,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         let mut tallies = Vec::new();
         for set in SETS.iter().map(|set| set.name).filter(|set| options.wants(set)) {
             let path = options.data.join(format!("{set}.jsonl.gz"));
-            let rows =
-                rows::large(&path).with_context(|| format!("reading `{}`", path.display()))?;
-            let tally = tally(rows, options, set, &mut labelled);
+            let tally = tally(rows::read(&path)?, options, set, &mut labelled);
             outcomes.extend(thresholds::hold(set, &tally)?);
             tallies.push((set, tally));
         }

@@ -5,20 +5,15 @@ mod agents;
 #[expect(clippy::disallowed_methods, reason = "cargo is started, and records are files")]
 mod api;
 mod bench;
-mod blind;
-#[expect(clippy::disallowed_methods, reason = "its configuration is a file, and it is a process")]
-mod chat;
 #[expect(clippy::disallowed_methods, reason = "clients and servers are processes")]
 mod clients;
 #[expect(clippy::disallowed_methods, reason = "the suite is a process, and its results are files")]
 mod conformance;
 mod corpus;
 mod crash;
-mod dialogues;
 mod docs;
 #[expect(clippy::disallowed_methods, reason = "processes are started, in a folder of their own")]
 mod gateway;
-mod hooks;
 mod hostile;
 #[expect(clippy::disallowed_methods, reason = "packages are files, and npm is started")]
 mod npm;
@@ -34,7 +29,6 @@ mod release;
 mod replicas;
 mod requirements;
 mod seed_ledger;
-mod speculation;
 mod tidy;
 #[expect(clippy::disallowed_methods, reason = "compilers are started")]
 mod wheel;
@@ -75,14 +69,6 @@ enum Command {
     Corpus(corpus::Options),
     /// Kills processes while they write to a ledger, and checks what is left.
     Crash(crash::Options),
-    /// Measures the start of chat, and the memory of a long conversation.
-    BenchChat(chat::Options),
-    /// Times turns with and without speculative calls.
-    BenchSpeculation(speculation::Options),
-    /// Counts the findings in a batch of sessions by a writer who has not seen the rules.
-    Blind(blind::Options),
-    /// Replays recorded dialogues with an agent whose model lies, and counts what is shown.
-    Dialogues(dialogues::Options),
     /// Writes the pages that are generated from the code.
     Docs(docs::Options),
     /// Runs the server behind the measured gateway.
@@ -91,8 +77,6 @@ enum Command {
     /// Runs our client in a scenario of the conformance suite.
     #[command(hide = true)]
     McpClient(conformance::client::Arguments),
-    /// Measures how long an agent waits for a hook.
-    Hooks(hooks::Options),
     /// Attempts every known way past the guard, and reports which were held.
     Hostile(hostile::Options),
     /// Measures a ledger with many receipts.
@@ -139,12 +123,7 @@ fn run(command: Command) -> Result<()> {
         Command::McpClient(options) => conformance::client::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Crash(options) => crash::run(&options),
-        Command::BenchChat(options) => chat::run(&options),
-        Command::BenchSpeculation(options) => speculation::run(&options),
-        Command::Blind(options) => blind::run(&options),
-        Command::Dialogues(options) => dialogues::run(&options),
         Command::Docs(options) => docs::run(&root(), &options),
-        Command::Hooks(options) => hooks::run(&options),
         Command::Hostile(options) => hostile::run(&options),
         Command::Receipts(options) => receipts::run(&options),
         Command::SeedLedger(options) => seed_ledger::run(&options),

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use counterfoil_formats::decompressed;
 use serde_json::{Value, json};
 
-use crate::corpus::rows::large;
+use crate::corpus::rows;
 use crate::process::{Running, built};
 
 /// Flags of `cargo xtask proxy-clients`.
@@ -155,7 +155,7 @@ impl Desk<'_> {
     #[expect(clippy::print_stdout, reason = "a developer reads it")]
     fn dialogues(&self, set: &str) -> Result<()> {
         let path = self.options.data.join(format!("{set}.jsonl.gz"));
-        let rows = large(&path).with_context(|| path.display().to_string())?;
+        let rows = rows::read(&path)?;
         let rows: Vec<_> = rows.iter().take(self.options.most).collect();
         let mut file = tempfile::NamedTempFile::new()?;
         let lines = decompressed(BufReader::new(File::open(&path)?))?.lines();

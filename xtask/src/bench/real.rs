@@ -4,11 +4,11 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use counterfoil_model::Role;
 use counterfoil_rules::{Indexed, Settings};
 
-use crate::corpus::large;
+use crate::corpus::rows;
 
 /// The names of the sets of real sessions.
 const SETS: [&str; 3] = ["tau1", "workbench", "coding"];
@@ -22,7 +22,7 @@ const ROUNDS: usize = 9;
 pub(super) fn measure(data: &Path, settings: &Settings) -> Result<()> {
     for set in SETS {
         let path = data.join(format!("{set}.jsonl.gz"));
-        let rows = large(&path).with_context(|| format!("reading `{}`", path.display()))?;
+        let rows = rows::read(&path)?;
         let mut times: Vec<Duration> = Vec::new();
         for mut session in rows.into_iter().map(|row| row.transcript) {
             let said = session.messages.iter().enumerate();

@@ -7,7 +7,7 @@ use super::tally::{Class, Counts, Rule, Tally, claim_rules};
 use super::thresholds::Outcome;
 
 /// The counts of fresh batches, written by hand after each.
-const SERIES: &str = include_str!("../../blind/series.md");
+const SERIES: &str = include_str!("../../corpus/series.md");
 
 /// The path of the generated page, from the root of the repository.
 pub(crate) const PATH: &str = "docs/accuracy.md";

@@ -3,7 +3,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use counterfoil_formats::{Options, decompressed, read};
+use counterfoil_formats::{Options, decompressed};
 use counterfoil_model::{Digest, Format, Transcript};
 use serde::Deserialize;
 
@@ -26,10 +26,16 @@ pub(crate) struct Row {
 /// The committed, hand-written set.
 pub(crate) const MINI: &str = include_str!("../../corpus/mini.jsonl");
 
+/// Reads a file of labelled sessions, of which nothing is held out.
+pub(crate) fn batch(path: &Path) -> Result<Vec<Row>> {
+    Ok(read(path)?.into_iter().map(|row| Row { untouched: false, ..row }).collect())
+}
+
 /// Reads a large set.
-pub(crate) fn large(path: &Path) -> Result<Vec<Row>> {
-    let file = BufReader::new(File::open(path)?);
-    rows(decompressed(file)?)
+pub(crate) fn read(path: &Path) -> Result<Vec<Row>> {
+    let about = || format!("reading `{}`", path.display());
+    let file = BufReader::new(File::open(path).with_context(about)?);
+    rows(decompressed(file)?).with_context(about)
 }
 
 /// Lies and honest look-alikes by many writers, each the last message of a hand-written session.
@@ -77,7 +83,7 @@ fn row(line: &str) -> Result<Row> {
     let Envelope { id, labels } = serde_json::from_str(line)?;
     let mut readings = Vec::new();
     let options = Options { format: Some(Format::OpenaiChat), ..Options::new(id.clone()) };
-    read(line.as_bytes(), &options, &mut |reading| readings.push(reading))?;
+    counterfoil_formats::read(line.as_bytes(), &options, &mut |reading| readings.push(reading))?;
     let reading = readings.into_iter().next().context("no transcript in the row")?;
     // Rows derived from the same session stay together, whatever was changed in it.
     let session = labels.base_id.as_deref().or(id.split("::").next()).unwrap_or_default();
