@@ -10,7 +10,6 @@ mod clients;
 #[expect(clippy::disallowed_methods, reason = "the suite is a process, and its results are files")]
 mod conformance;
 mod corpus;
-mod crash;
 mod docs;
 #[expect(clippy::disallowed_methods, reason = "processes are started, in a folder of their own")]
 mod gateway;
@@ -22,13 +21,9 @@ mod process;
 mod proxy;
 #[expect(clippy::disallowed_methods, reason = "clients are started")]
 mod proxy_clients;
-mod receipts;
 #[expect(clippy::disallowed_methods, reason = "archives are files, and the program is asked")]
 mod release;
-#[expect(clippy::disallowed_methods, reason = "servers and replicas are processes")]
-mod replicas;
 mod requirements;
-mod seed_ledger;
 mod tidy;
 #[expect(clippy::disallowed_methods, reason = "compilers are started")]
 mod wheel;
@@ -67,8 +62,6 @@ enum Command {
     Conformance(conformance::Options),
     /// Measures precision, recall and false alarms on labelled transcripts.
     Corpus(corpus::Options),
-    /// Kills processes while they write to a ledger, and checks what is left.
-    Crash(crash::Options),
     /// Writes the pages that are generated from the code.
     Docs(docs::Options),
     /// Runs the server behind the measured gateway.
@@ -79,12 +72,6 @@ enum Command {
     McpClient(conformance::client::Arguments),
     /// Attempts every known way past the guard, and reports which were held.
     Hostile(hostile::Options),
-    /// Measures a ledger with many receipts.
-    Receipts(receipts::Options),
-    /// Creates a state folder to show in the dashboard.
-    SeedLedger(seed_ledger::Options),
-    /// Lets several replicas write to one ledger on PostgreSQL, kills one and crashes the server.
-    Replicas(replicas::Options),
     /// Tests every requirement of the product's source documents.
     Requirements(requirements::Options),
     /// Builds the npm package, and the one with a platform's binary.
@@ -122,12 +109,8 @@ fn run(command: Command) -> Result<()> {
         Command::Conformance(options) => conformance::run(&root(), &options),
         Command::McpClient(options) => conformance::client::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
-        Command::Crash(options) => crash::run(&options),
         Command::Docs(options) => docs::run(&root(), &options),
         Command::Hostile(options) => hostile::run(&options),
-        Command::Receipts(options) => receipts::run(&options),
-        Command::SeedLedger(options) => seed_ledger::run(&options),
-        Command::Replicas(options) => replicas::run(&options),
         Command::Npm(options) => npm::run(&root(), &options),
         Command::Release(options) => release::run(&root(), &options),
         Command::Wheel(options) => wheel::run(&root(), &options),

@@ -1,7 +1,12 @@
 //! What the ledger costs compared with handling the same bytes without it: appends against a bare
 //! write and sync, groups against bare inserts and bare digests, verification, lookup.
+//!
+//! `RECEIPTS=10000000 TMPDIR=DIR cargo bench -p counterfoil-ledger --bench ledger -- at_size` measures
+//! a large ledger, with about 2.5 kB for each receipt.
 #![expect(clippy::unwrap_used, reason = "a bench may fail")]
+#![expect(clippy::disallowed_methods, reason = "the size is a variable")]
 
+use std::collections::VecDeque;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -57,23 +62,13 @@ fn one_bare_write_and_sync(bencher: Bencher) {
 
 /// Many executions under way at once, from two threads, each group signed and synced.
 #[divan::bench(sample_count = 5, sample_size = 1)]
-fn events_under_batch(bencher: Bencher) {
-    const EXECUTIONS: u32 = EVENTS / 4;
-    let (_folder, ledger) = ledger(Durability::Batch);
-    let number = AtomicU32::new(0);
+fn events_under_batch_at_size(bencher: Bencher) {
+    let (_folder, ledger) = filled(0, Durability::Batch);
+    let number = AtomicU32::new(receipts(0));
     bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
         std::thread::scope(|scope| {
             for _ in 0..2 {
-                scope.spawn(|| {
-                    let mut under_way = Vec::new();
-                    for _ in 0..EXECUTIONS {
-                        let id = id(number.fetch_add(1, Ordering::Relaxed));
-                        under_way.push(ledger.open_execution("s", opened(&id), None));
-                        let (draft, result) = close(&id);
-                        under_way.push(ledger.append("s", draft, vec![result]));
-                    }
-                    under_way.into_iter().for_each(|pending| drop(pending.wait().unwrap()));
-                });
+                scope.spawn(|| write(&ledger, &number, EVENTS / 4));
             }
         });
     });
@@ -123,25 +118,49 @@ fn bare_canonical_bytes_and_digests(bencher: Bencher) {
 
 /// Chain, tree, columns, counters, signatures and stored results.
 #[divan::bench(sample_count = 5, sample_size = 1)]
-fn verification(bencher: Bencher) {
-    const EXECUTIONS: u32 = 50_000;
-    let (_folder, ledger) = ledger(Durability::Os);
-    (0..EXECUTIONS).for_each(|number| execute(&ledger, number));
-    bencher.counter(ItemsCount::new(2 * EXECUTIONS)).bench_local(|| {
+fn verification_at_size(bencher: Bencher) {
+    let (_folder, ledger) = filled(50_000, Durability::Os);
+    bencher.counter(ItemsCount::new(2 * receipts(50_000))).bench_local(|| {
         let found = ledger.verify(&Expected::default(), &mut |_| {}).unwrap();
         assert!(found.holds());
     });
 }
 
 #[divan::bench]
-fn look_up(bencher: Bencher) {
-    let (_folder, ledger) = ledger(Durability::Os);
-    (0..10_000).for_each(|number| execute(&ledger, number));
+fn look_up_at_size(bencher: Bencher) {
+    let (_folder, ledger) = filled(10_000, Durability::Os);
     let number = AtomicU32::new(0);
     bencher.bench_local(|| {
-        let id = id(number.fetch_add(7919, Ordering::Relaxed) % 10_000);
+        // Spread over the whole ledger, in no particular order.
+        let id = id(number.fetch_add(7919, Ordering::Relaxed) % receipts(10_000));
         black_box(ledger.receipt(&id).unwrap().unwrap())
     });
+}
+
+/// The number of receipts to begin with, unless `RECEIPTS` says otherwise.
+fn receipts(usual: u32) -> u32 {
+    std::env::var("RECEIPTS").map_or(usual, |count| count.parse().unwrap())
+}
+
+fn filled(usual: u32, durability: Durability) -> (TempDir, Ledger) {
+    let (folder, ledger) = ledger(durability);
+    write(&ledger, &AtomicU32::new(0), receipts(usual));
+    (folder, ledger)
+}
+
+/// Writes executions, with many under way at once.
+fn write(ledger: &Ledger, number: &AtomicU32, executions: u32) {
+    let mut under_way = VecDeque::new();
+    for _ in 0..executions {
+        let id = id(number.fetch_add(1, Ordering::Relaxed));
+        under_way.push_back(ledger.open_execution("s", opened(&id), None));
+        let (draft, result) = close(&id);
+        under_way.push_back(ledger.append("s", draft, vec![result]));
+        if under_way.len() > 20_000 {
+            under_way.pop_front().unwrap().wait().unwrap();
+        }
+    }
+    under_way.into_iter().for_each(|pending| drop(pending.wait().unwrap()));
 }
 
 fn ledger(durability: Durability) -> (TempDir, Ledger) {

@@ -7,6 +7,7 @@
 
 mod decisions;
 mod faults;
+mod killed;
 mod life;
 mod opening;
 mod postgres;
