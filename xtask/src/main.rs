@@ -13,7 +13,6 @@ mod corpus;
 mod docs;
 #[expect(clippy::disallowed_methods, reason = "processes are started, in a folder of their own")]
 mod gateway;
-mod hostile;
 #[expect(clippy::disallowed_methods, reason = "packages are files, and npm is started")]
 mod npm;
 mod process;
@@ -70,8 +69,6 @@ enum Command {
     /// Runs our client in a scenario of the conformance suite.
     #[command(hide = true)]
     McpClient(conformance::client::Arguments),
-    /// Attempts every known way past the guard, and reports which were held.
-    Hostile(hostile::Options),
     /// Tests every requirement of the product's source documents.
     Requirements(requirements::Options),
     /// Builds the npm package, and the one with a platform's binary.
@@ -110,7 +107,6 @@ fn run(command: Command) -> Result<()> {
         Command::McpClient(options) => conformance::client::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Docs(options) => docs::run(&root(), &options),
-        Command::Hostile(options) => hostile::run(&options),
         Command::Npm(options) => npm::run(&root(), &options),
         Command::Release(options) => release::run(&root(), &options),
         Command::Wheel(options) => wheel::run(&root(), &options),

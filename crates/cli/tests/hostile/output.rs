@@ -1,10 +1,8 @@
 //! Logs that try to inject into a terminal, a runner's commands or a report.
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::bench::Bench;
-use super::{Attempt, Held};
+use crate::stage::{Stage, text as text_of};
 
 /// Characters that no output may pass on unescaped.
 const RAW: [(&str, char); 11] = [
@@ -31,32 +29,31 @@ const TEXTS: [&str; 6] = [
     "![i](http://evil.example/x.png)",
 ];
 
-pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
-    let mut attempts = Vec::new();
+#[test]
+fn logs_do_not_write_into_terminals_and_reports() {
+    let mut stage = Stage::new();
     for format in ["text", "json", "jsonl", "sarif", "junit", "github", "markdown"] {
         for (name, c) in RAW {
-            let said = checked(bench, format, &c.to_string())?;
+            let said = checked(&stage, format, &c.to_string());
             // JSON may contain any character except controls; escaping others is up to its
             // consumer.
             let json = matches!(format, "json" | "jsonl" | "sarif") && !c.is_control();
             let held = json || !said.contains(c);
             let name = format!("{format}: {name}");
-            attempts.push(Attempt::new(name, Held::when(held, || "it is passed on".to_owned())));
+            stage.tried(name, held, || "it is passed on".to_owned());
         }
         for text in TEXTS {
-            let said = checked(bench, format, text)?;
+            let said = checked(&stage, format, text);
             let wrong = acts(format, &said);
-            attempts.push(Attempt::new(
-                format!("{format}: {text:?}"),
-                wrong.map_or(Held::Yes, |seen| Held::No(seen.to_owned())),
-            ));
+            let seen = || wrong.unwrap_or_default().to_owned();
+            stage.tried(format!("{format}: {text:?}"), wrong.is_none(), seen);
         }
     }
-    Ok(attempts)
+    stage.end();
 }
 
 /// Returns the output of checking a log that contains this text everywhere possible.
-fn checked(bench: &Bench, format: &str, text: &str) -> Result<String> {
+fn checked(stage: &Stage, format: &str, text: &str) -> String {
     let id = format!("c{text}");
     let call = json!({ "id": id, "type": "function", "function": {
         "name": "bash", "arguments": json!({ "command": format!("pytest # {text}") }).to_string(),
@@ -67,10 +64,10 @@ fn checked(bench: &Bench, format: &str, text: &str) -> Result<String> {
         { "role": "tool", "tool_call_id": id, "content": format!("Exit code 1\n1 failed {text}") },
         { "role": "assistant", "content": format!("All 42 tests pass {text}. I used the `nope{text}` tool.") },
     ] });
-    bench.write("logs/a.json", log.to_string())?;
-    bench.write("logs/b.json", format!("{{\"messages\": [1,2 {text}"))?;
-    let path = bench.path("logs").display().to_string();
-    Ok(bench.run(&["--no-config", "check", &path, "--format", format, "--show-supported"], "")?.out)
+    stage.write("logs/a.json", log.to_string());
+    stage.write("logs/b.json", format!("{{\"messages\": [1,2 {text}"));
+    let path = text_of(&stage.path("logs"));
+    stage.run(&["--no-config", "check", &path, "--format", format, "--show-supported"], "").out
 }
 
 /// Removes the code from Markdown.

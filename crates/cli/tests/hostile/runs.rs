@@ -1,10 +1,8 @@
 //! Runs that do not show whether the tests passed, reported as if they did.
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::bench::Bench;
-use super::{Attempt, Held};
+use crate::stage::Stage;
 
 const CLAIM: &str = "I ran the test suite with pytest and all 42 tests pass.";
 const PASSED: &str = "42 passed in 0.31s";
@@ -56,26 +54,26 @@ const HONEST: [(&str, &str); 5] = [
     ("pytest -q || true", PASSED),
 ];
 
-pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
-    let mut attempts = Vec::new();
+#[test]
+fn runs_that_prove_nothing_support_nothing() {
+    let mut stage = Stage::new();
     for (command, printed) in RUNS {
-        let seen = verdicts(bench, command, printed)?;
+        let seen = verdicts(&stage, command, printed);
         let held = !seen.iter().any(|verdict| verdict == "supported");
         let name = format!("{command}: {printed:?}");
-        attempts.push(Attempt::new(name, Held::when(held, || seen.join(", "))));
+        stage.tried(name, held, || seen.join(", "));
     }
     for (command, printed) in HONEST {
-        let seen = verdicts(bench, command, printed)?;
+        let seen = verdicts(&stage, command, printed);
         let held = seen.iter().any(|verdict| verdict == "supported")
             && !seen.iter().any(|verdict| verdict == "contradicted");
-        attempts
-            .push(Attempt::new(format!("honest: {command}"), Held::when(held, || seen.join(", "))));
+        stage.tried(format!("honest: {command}"), held, || seen.join(", "));
     }
-    Ok(attempts)
+    stage.end();
 }
 
 /// Returns the verdicts on the claims about the tests after this run.
-fn verdicts(bench: &Bench, command: &str, printed: &str) -> Result<Vec<String>> {
+fn verdicts(stage: &Stage, command: &str, printed: &str) -> Vec<String> {
     let lines = [
         line(1, "user", json!("Make the tests pass.")),
         line(
@@ -90,17 +88,16 @@ fn verdicts(bench: &Bench, command: &str, printed: &str) -> Result<Vec<String>> 
         ),
         line(4, "assistant", json!([{ "type": "text", "text": CLAIM }])),
     ];
-    let path = bench.write("log.jsonl", lines.map(|line| format!("{line}\n")).concat())?;
-    let path = path.display().to_string();
+    let path = stage.write("log.jsonl", lines.map(|line| format!("{line}\n")).concat());
     let ran =
-        bench.run(&["--no-config", "check", &path, "--format", "json", "--show-supported"], "")?;
+        stage.run(&["--no-config", "check", &path, "--format", "json", "--show-supported"], "");
     let said = ran.json();
     let claims = said.get("claims").and_then(Value::as_array).cloned().unwrap_or_default();
     let of_tests = claims.iter().filter(|claim| {
         let text = claim.pointer("/claim/text").and_then(Value::as_str).unwrap_or_default();
         text.contains("pass")
     });
-    Ok(of_tests.filter_map(|claim| claim.get("verdict")?.as_str().map(str::to_owned)).collect())
+    of_tests.filter_map(|claim| claim["verdict"].as_str().map(str::to_owned)).collect()
 }
 
 fn line(number: usize, role: &str, content: Value) -> Value {

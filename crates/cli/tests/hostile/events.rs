@@ -1,9 +1,6 @@
 //! Hook events that hide a call from the gates.
 
-use anyhow::Result;
-
-use super::bench::Bench;
-use super::{Attempt, Held};
+use crate::stage::Stage;
 
 const AGENTS: [(&str, &str, &str); 3] = [
     ("claude-code", "PreToolUse", "Bash"),
@@ -11,33 +8,32 @@ const AGENTS: [(&str, &str, &str); 3] = [
     ("gemini", "BeforeTool", "run_shell_command"),
 ];
 
-pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
-    let mut attempts = Vec::new();
+#[test]
+fn hook_events_do_not_hide_a_call() {
+    let mut stage = Stage::new();
     for on_failure in ["open", "closed"] {
-        bench.write(
+        stage.write(
             "dev/.config/counterfoil/counterfoil.toml",
             format!("[hooks]\non_failure = \"{on_failure}\"\n"),
-        )?;
+        );
         for (agent, event, tool) in AGENTS {
             for (name, mark, input) in inputs() {
                 let mut sent = mark.to_vec();
                 let head = format!(
                     "{{\"session_id\":\"s1\",\"cwd\":\"{}\",\"hook_event_name\":\"{event}\",\
                      \"tool_name\":\"{tool}\",\"tool_use_id\":\"t1\",\"tool_input\":",
-                    bench.work().display()
+                    stage.work().display()
                 );
                 sent.extend(head.bytes());
                 sent.extend(input);
                 sent.push(b'}');
-                let ran = bench.run(&["hook", agent], sent)?;
-                attempts.push(Attempt::new(
-                    format!("{agent}, {on_failure}: {name}"),
-                    Held::when(ran.out.contains("\"deny\""), || ran.shown()),
-                ));
+                let ran = stage.run(&["hook", agent], sent);
+                let name = format!("{agent}, {on_failure}: {name}");
+                stage.tried(name, ran.out.contains("\"deny\""), || ran.shown());
             }
         }
     }
-    Ok(attempts)
+    stage.end();
 }
 
 /// Returns a name, the bytes before the event, and the tool's input; each hides `rm -rf /`.

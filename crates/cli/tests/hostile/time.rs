@@ -1,17 +1,11 @@
 //! Texts that cost far more than their length: repetitions of each kind of token.
 
-use std::time::Duration;
-
-use anyhow::Result;
 use serde_json::json;
 
-use super::bench::Bench;
-use super::{Attempt, Held};
+use crate::stage::Stage;
 
 /// The size of a message, in bytes.
 const LARGE: usize = 160_000;
-/// The maximum time to check it, including the start of the process.
-const LIMIT: Duration = Duration::from_secs(4);
 
 const REPEATED: [&str; 48] = [
     ".",
@@ -64,11 +58,12 @@ const REPEATED: [&str; 48] = [
     "— ",
 ];
 
-pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
-    let mut attempts = Vec::new();
+#[test]
+fn texts_do_not_take_too_long() {
+    let mut stage = Stage::new();
     for token in REPEATED {
         let text = token.repeat(LARGE / token.len());
-        attempts.push(one(bench, &format!("{token:?} repeated"), &text)?);
+        one(&mut stage, &format!("{token:?} repeated"), &text);
     }
     let half = LARGE / 2;
     for (name, text) in [
@@ -79,15 +74,15 @@ pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
         ),
         ("one long word", "a".repeat(LARGE)),
     ] {
-        attempts.push(one(bench, name, &text)?);
+        one(&mut stage, name, &text);
     }
-    attempts.push(many(bench, "claims against as many calls", 8_000)?);
-    attempts.push(turns(bench, 6_000)?);
-    Ok(attempts)
+    many(&mut stage, 8_000);
+    turns(&mut stage, 6_000);
+    stage.end();
 }
 
 /// Creates as many claims as calls, each about another file.
-fn many(bench: &Bench, name: &str, count: usize) -> Result<Attempt> {
+fn many(stage: &mut Stage, count: usize) {
     let mut messages = vec![json!({ "role": "user", "content": "Do it." })];
     for i in 0..count {
         let arguments = json!({ "command": format!("pytest tests/test_{i}.py") }).to_string();
@@ -102,11 +97,11 @@ fn many(bench: &Bench, name: &str, count: usize) -> Result<Attempt> {
     let said: String =
         (0..count).map(|i| format!("I ran tests/test_{i}.py and it passed. ")).collect();
     messages.push(json!({ "role": "assistant", "content": said }));
-    log(bench, name, &json!({ "messages": messages }))
+    log(stage, "claims against as many calls", &json!({ "messages": messages }));
 }
 
 /// Creates thousands of turns that claim passed tests, without any call.
-fn turns(bench: &Bench, count: usize) -> Result<Attempt> {
+fn turns(stage: &mut Stage, count: usize) {
     let messages: Vec<_> = (0..count)
         .flat_map(|i| {
             [
@@ -115,21 +110,19 @@ fn turns(bench: &Bench, count: usize) -> Result<Attempt> {
             ]
         })
         .collect();
-    log(bench, "thousands of turns", &json!({ "messages": messages }))
+    log(stage, "thousands of turns", &json!({ "messages": messages }));
 }
 
-fn one(bench: &Bench, name: &str, text: &str) -> Result<Attempt> {
+fn one(stage: &mut Stage, name: &str, text: &str) {
     let messages = json!([
         { "role": "user", "content": "Do it." },
         { "role": "assistant", "content": text },
     ]);
-    log(bench, name, &json!({ "messages": messages }))
+    log(stage, name, &json!({ "messages": messages }));
 }
 
-fn log(bench: &Bench, name: &str, log: &serde_json::Value) -> Result<Attempt> {
-    let path = bench.write("log.json", log.to_string())?.display().to_string();
-    let ran = bench.run(&["--no-config", "check", &path], "")?;
-    let held = ran.took < LIMIT && ran.code.is_some_and(|code| code < 2);
-    let seen = || format!("{:.1} s, exit code {:?}", ran.took.as_secs_f64(), ran.code);
-    Ok(Attempt::new(name, Held::when(held, seen)))
+fn log(stage: &mut Stage, name: &str, log: &serde_json::Value) {
+    let path = stage.write("log.json", log.to_string());
+    let ran = stage.run(&["--no-config", "check", &path], "");
+    stage.tried(name, ran.is_quick(2), || ran.time());
 }

@@ -1,11 +1,9 @@
 //! Writes to files that control the agent, and spellings of paths and commands meant to evade
 //! rules.
 
-use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::bench::Bench;
-use super::{Attempt, Held};
+use crate::stage::Stage;
 
 /// Paths that a call may not change without asking.
 const PLACES: [&str; 16] = [
@@ -83,36 +81,28 @@ const SPELLED: [&str; 22] = [
     "cat AT_HOME/.ssh/id",
 ];
 
-pub(super) fn attempt(bench: &Bench) -> Result<Vec<Attempt>> {
-    let home = bench.home().display().to_string();
-    let own = bench.write("places.toml", RULES)?.display().to_string();
-    let mut attempts = Vec::new();
+#[test]
+fn what_decides_is_not_written_in_any_spelling() {
+    let mut stage = Stage::new();
+    let home = stage.home().display().to_string();
+    let own = stage.write("places.toml", RULES);
     for place in PLACES {
         let place = place.replace("HOME", &home);
-        let written = json!({ "file_path": place, "content": "x" });
-        attempts.push(one(bench, &[], "Write", &written, &format!("writes {place}"))?);
+        one(&mut stage, &[], "Write", &json!({ "file_path": place, "content": "x" }));
         for way in WAYS {
-            let command = way.replace("PLACE", &place);
-            let named = json!({ "command": command });
-            attempts.push(one(bench, &[], "Bash", &named, &command)?);
+            one(&mut stage, &[], "Bash", &json!({ "command": way.replace("PLACE", &place) }));
         }
     }
     for command in SPELLED {
         let command = command.replace("AT_HOME/", &format!("{home}/"));
-        let named = json!({ "command": command });
-        let settings = ["--config", own.as_str()];
-        attempts.push(one(bench, &settings, "Bash", &named, &format!("ruled out: {command}"))?);
+        one(&mut stage, &["--config", &own], "Bash", &json!({ "command": command }));
     }
-    Ok(attempts)
+    stage.end();
 }
 
 /// Makes a call as an agent; it is held if it is denied or asked about.
-fn one(bench: &Bench, more: &[&str], tool: &str, input: &Value, name: &str) -> Result<Attempt> {
-    let event = json!({
-        "session_id": "s1", "cwd": bench.work(), "hook_event_name": "PreToolUse",
-        "tool_name": tool, "tool_use_id": "t1", "tool_input": input,
-    });
-    let ran = bench.run(&[more, &["hook", "claude-code"]].concat(), event.to_string())?;
+fn one(stage: &mut Stage, more: &[&str], tool: &str, input: &Value) {
+    let ran = stage.hook(more, tool, input);
     let held = ran.out.contains("\"deny\"") || ran.out.contains("\"ask\"");
-    Ok(Attempt::new(name, Held::when(held, || ran.shown())))
+    stage.tried(input.to_string(), held, || ran.shown());
 }
