@@ -1,14 +1,9 @@
 //! Developer tools: measurements, checks of the house rules, generated pages.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
-mod agents;
 #[expect(clippy::disallowed_methods, reason = "cargo is started, and records are files")]
 mod api;
 mod bench;
-#[expect(clippy::disallowed_methods, reason = "clients and servers are processes")]
-mod clients;
-#[expect(clippy::disallowed_methods, reason = "the suite is a process, and its results are files")]
-mod conformance;
 mod corpus;
 mod docs;
 #[expect(clippy::disallowed_methods, reason = "processes are started, in a folder of their own")]
@@ -18,8 +13,6 @@ mod npm;
 mod process;
 #[expect(clippy::disallowed_methods, reason = "proxies are started")]
 mod proxy;
-#[expect(clippy::disallowed_methods, reason = "clients are started")]
-mod proxy_clients;
 #[expect(clippy::disallowed_methods, reason = "archives are files, and the program is asked")]
 mod release;
 mod requirements;
@@ -42,8 +35,6 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Plays scenarios with the real coding agents and our hooks, against a scripted model.
-    Agents(agents::Options),
     /// Compares the public API of the library crates with the recorded one.
     Api(api::Options),
     /// Measures how fast large logs are read and checked, and answers are verified.
@@ -53,12 +44,6 @@ enum Command {
     /// Measures what the proxy adds to answers and its cost under load, compared with other
     /// proxies.
     BenchProxy(proxy::Options),
-    /// Lets real clients ask a scripted model through the proxy.
-    ProxyClients(proxy_clients::Options),
-    /// Lets real clients call tools of real servers through the gateway.
-    Clients(clients::Options),
-    /// Runs the conformance suite of MCP through the gateway, and against our client.
-    Conformance(conformance::Options),
     /// Measures precision, recall and false alarms on labelled transcripts.
     Corpus(corpus::Options),
     /// Writes the pages that are generated from the code.
@@ -66,9 +51,6 @@ enum Command {
     /// Runs the server behind the measured gateway.
     #[command(hide = true)]
     EchoServer(gateway::EchoOptions),
-    /// Runs our client in a scenario of the conformance suite.
-    #[command(hide = true)]
-    McpClient(conformance::client::Arguments),
     /// Tests every requirement of the product's source documents.
     Requirements(requirements::Options),
     /// Builds the npm package, and the one with a platform's binary.
@@ -95,16 +77,11 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<()> {
     match command {
-        Command::Agents(options) => agents::run(&root(), &options),
         Command::Api(options) => api::run(&root(), &options),
         Command::Bench(options) => bench::run(&options),
         Command::BenchGateway(options) => gateway::run(&options),
         Command::BenchProxy(options) => proxy::run(&options),
-        Command::ProxyClients(options) => proxy_clients::run(&root(), &options),
         Command::EchoServer(options) => gateway::echo(&options),
-        Command::Clients(options) => clients::run(&root(), &options),
-        Command::Conformance(options) => conformance::run(&root(), &options),
-        Command::McpClient(options) => conformance::client::run(&options),
         Command::Corpus(options) => corpus::run(&root(), &options),
         Command::Docs(options) => docs::run(&root(), &options),
         Command::Npm(options) => npm::run(&root(), &options),

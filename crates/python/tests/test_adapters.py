@@ -27,7 +27,7 @@ os.environ.setdefault("OPENAI_AGENTS_DISABLE_TRACING", "1")
 @pytest.fixture(scope="session")
 def model():
     """The port of the scripted model."""
-    place = ROOT / "xtask" / "clients" / "proxy" / "model.py"
+    place = ROOT / "tests" / "proxy" / "model.py"
     if not place.is_file():
         pytest.skip("the scripted model is not beside this checkout")
     spec = importlib.util.spec_from_file_location("scripted_model", place)

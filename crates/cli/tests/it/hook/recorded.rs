@@ -1,4 +1,4 @@
-//! Replays sessions of the agents themselves, recorded by `cargo xtask agents --record`: the same
+//! Replays sessions of the agents themselves, recorded by `tests/agents/run --record`: the same
 //! events, with the agent's log as it was at each of them.
 
 use std::fs;
