@@ -4,7 +4,7 @@ mod table;
 
 use appended::{find, parallel, xargs};
 use options::{option_value, past_options, split_string};
-use table::by_table;
+use table::{by_table, list};
 
 use super::command::{Command, Direction, Position, Target, Word};
 use super::state::Dialect;
@@ -42,7 +42,7 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
         "xargs" => xargs(args),
         "parallel" => parallel(args),
         "watch" => {
-            let rest = past_options(args, &["-n", "--interval"], 0, false);
+            let rest = past_options(args, list("watch"), 0, false);
             let status = Status::Masked(Masking::Wrapper);
             if rest.is_empty() {
                 return Vec::new();
@@ -65,11 +65,7 @@ pub(super) fn inner(command: &Command) -> Vec<Inner> {
             found => found,
         },
         "ssh" => {
-            let valued = [
-                "-p", "-i", "-l", "-o", "-F", "-J", "-L", "-R", "-D", "-b", "-B", "-c", "-e", "-E",
-                "-I", "-m", "-O", "-Q", "-S", "-W", "-w",
-            ];
-            let rest = past_options(args, &valued, 1, false);
+            let rest = past_options(args, list("ssh"), 1, false);
             let text = if rest.is_empty() { here_text(command) } else { Some(joined(rest)) };
             text.map(|text| Inner { position: Position::Remote, ..script(text) })
                 .into_iter()
@@ -119,13 +115,11 @@ fn tool(program: &str, args: &[Word]) -> Vec<Inner> {
             found
         }
         "hyperfine" => {
-            let valued = ["-w", "-r", "-m", "-M", "-n", "-s", "-p", "-c", "-L", "-P", "-D"];
-            let rest = past_options(args, &valued, 0, false);
+            let rest = past_options(args, list("hyperfine"), 0, false);
             rest.iter().map(|word| script(word.literal().map(str::to_owned))).collect()
         }
         "watchexec" => {
-            let valued = ["-e", "-w", "-f", "-i", "-s", "-d", "--exts", "--watch", "--shell"];
-            let rest = past_options(args, &valued, 0, false);
+            let rest = past_options(args, list("watchexec"), 0, false);
             if rest.is_empty() { Vec::new() } else { vec![script(joined(rest))] }
         }
         "nix-shell" => option_value(args, &["--run", "--command"]),

@@ -3,7 +3,7 @@
 use super::super::command::Word;
 use super::super::status::{Masking, Status};
 use super::options::past_options;
-use super::table::{RULES, after_sub};
+use super::table::{after_sub, list, rules};
 use super::{Inner, is_shell, joined, script, split};
 
 /// What `find … -exec cmd {} \;` runs.
@@ -32,25 +32,7 @@ pub(super) fn find(args: &[Word]) -> Vec<Inner> {
 /// What `… | xargs cmd` runs: words from standard input are appended, or replace the mark given by
 /// `-I`.
 pub(super) fn xargs(args: &[Word]) -> Vec<Inner> {
-    const VALUED: &[&str] = &[
-        "-a",
-        "-d",
-        "-E",
-        "-I",
-        "-J",
-        "-L",
-        "-n",
-        "-P",
-        "-R",
-        "-s",
-        "--arg-file",
-        "--delimiter",
-        "--max-args",
-        "--max-chars",
-        "--max-procs",
-        "--process-slot-var",
-    ];
-    let words = past_options(args, VALUED, 0, false);
+    let words = past_options(args, list("xargs"), 0, false);
     if words.is_empty() {
         return Vec::new();
     }
@@ -77,34 +59,7 @@ pub(super) fn xargs(args: &[Word]) -> Vec<Inner> {
 
 /// What `parallel 'cmd {}' ::: a b` runs: a script per argument.
 pub(super) fn parallel(args: &[Word]) -> Vec<Inner> {
-    const VALUED: &[&str] = &[
-        "-a",
-        "-C",
-        "-d",
-        "-I",
-        "-j",
-        "-J",
-        "-L",
-        "-n",
-        "-N",
-        "-P",
-        "-S",
-        "--arg-file",
-        "--colsep",
-        "--delay",
-        "--jobs",
-        "--joblog",
-        "--max-args",
-        "--max-procs",
-        "--results",
-        "--retries",
-        "--sshlogin",
-        "--tmpdir",
-        "--timeout",
-        "--workdir",
-        "--wd",
-    ];
-    let words = past_options(args, VALUED, 0, false);
+    let words = past_options(args, list("parallel"), 0, false);
     let end = words.iter().position(|w| w.text.starts_with(":::")).unwrap_or(words.len());
     let words = words.get(..end).unwrap_or_default();
     if args.iter().any(|w| matches!(w.text.as_str(), "--version" | "--help" | "--citation")) {
@@ -136,9 +91,9 @@ fn filled_in(words: Vec<Word>, mark: &str, status: Status) -> Inner {
             }
             break;
         }
-        let Some(rule) = RULES.iter().find(|rule| rule.program == program) else { break };
+        let Some(rule) = rules(program).next() else { break };
         let Some(after) = after_sub(rule, args) else { break };
-        rest = past_options(after, rule.valued, rule.skip, rule.assigns);
+        rest = past_options(after, &rule.valued, rule.skip, rule.assigns);
     }
     split(words, status)
 }
@@ -155,9 +110,9 @@ fn runs_what_follows(words: &[Word]) -> bool {
     if matches!(program, "eval" | "xargs" | "parallel" | "find") {
         return args.iter().all(|word| word.text.starts_with('-'));
     }
-    let rule = RULES.iter().find(|rule| rule.program == program && rule.sub.is_empty());
+    let rule = rules(program).find(|rule| rule.sub.is_empty());
     rule.is_some_and(|rule| {
-        let rest = past_options(args, rule.valued, rule.skip, rule.assigns);
+        let rest = past_options(args, &rule.valued, rule.skip, rule.assigns);
         rest.is_empty() || runs_what_follows(rest)
     })
 }

@@ -1,4 +1,7 @@
-//! Wrappers that run the command line in their arguments.
+//! `wrappers.txt`: the programs that run the command line in their arguments.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use super::super::command::{Position, Word};
 use super::super::status::Status;
@@ -6,303 +9,117 @@ use super::options::{past_options, past_options_to};
 use super::{Inner, split};
 
 /// A program that runs the command line in its arguments.
+#[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) program: &'static str,
     /// The sub-command words that must precede the options, in order.
-    pub(super) sub: &'static [&'static str],
-    /// Options that take the next word.
-    pub(super) valued: &'static [&'static str],
+    pub(super) sub: Vec<&'static str>,
+    /// Options that take the next word, between the words of the sub-command.
+    global: Vec<&'static str>,
+    /// Options that take the next word, after the sub-command.
+    pub(super) valued: Vec<&'static str>,
     /// The number of words to skip after the options.
     pub(super) skip: usize,
     /// Whether assignments such as `A=1` may precede the command.
     pub(super) assigns: bool,
-    pub(super) position: Position,
+    position: Position,
+    /// Whether options may precede the sub-command.
+    early: bool,
+    /// Whether `-m NAME` runs a module of Python.
+    module: bool,
+    /// Whether a version may follow the program: `jest@29`.
+    version: bool,
 }
 
-const fn local(
-    program: &'static str,
-    sub: &'static [&'static str],
-    valued: &'static [&'static str],
-) -> Rule {
-    Rule { program, sub, valued, skip: 0, assigns: false, position: Position::Wrapper }
+struct Table {
+    rules: Vec<Rule>,
+    lists: BTreeMap<&'static str, Vec<&'static str>>,
 }
 
-const UV: &[&str] = &[
-    "--with",
-    "--with-requirements",
-    "--with-editable",
-    "-p",
-    "--python",
-    "--extra",
-    "--group",
-    "--only-group",
-    "--no-group",
-    "--directory",
-    "--project",
-    "--package",
-    "--env-file",
-    "--index-url",
-    "--from",
-    "--config-file",
-    "--cache-dir",
-];
-const CONTAINER: &[&str] = &[
-    "-e",
-    "--env",
-    "-v",
-    "--volume",
-    "-w",
-    "--workdir",
-    "-u",
-    "--user",
-    "--name",
-    "-p",
-    "--publish",
-    "--network",
-    "--net",
-    "--mount",
-    "--entrypoint",
-    "--env-file",
-    "--platform",
-    "-m",
-    "--memory",
-    "--cpus",
-    "-h",
-    "--hostname",
-    "--label",
-    "-l",
-    "--index",
-    "--gpus",
-    "--add-host",
-    "--cap-add",
-    "--security-opt",
-    "--tmpfs",
-    "--ulimit",
-    "--shm-size",
-    "--pull",
-    "--cidfile",
-    "--detach-keys",
-    "-a",
-    "--attach",
-    "--link",
-    "--restart",
-];
-const COMPOSE: &[&str] = &["-f", "--file", "-p", "--project-name", "--profile", "--env-file"];
-const PNPM: &[&str] = &["-C", "--dir", "--filter", "-F", "--package", "-w"];
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table { rules: Vec::new(), lists: BTreeMap::new() };
+    for line in lines() {
+        match line.strip_prefix('$').and_then(|line| line.split_once(": ")) {
+            Some((name, options)) => {
+                let options = table.options(options);
+                table.lists.insert(name, options);
+            }
+            None => table.add(line),
+        }
+    }
+    table
+});
 
-pub(super) const RULES: &[Rule] = &[
-    Rule {
-        assigns: true,
-        ..local("env", &[], &["-u", "--unset", "-C", "--chdir", "-a", "--argv0"])
-    },
-    Rule {
-        assigns: true,
-        ..local(
-            "sudo",
-            &[],
-            &[
-                "-u", "-g", "-h", "-p", "-C", "-D", "-R", "-T", "-U", "-r", "-t", "--user",
-                "--group",
-            ],
-        )
-    },
-    local("doas", &[], &["-u", "-C"]),
-    local("command", &[], &[]),
-    local("builtin", &[], &[]),
-    local("exec", &[], &["-a"]),
-    local("nice", &[], &["-n", "--adjustment"]),
-    local(
-        "ionice",
-        &[],
-        &["-c", "-n", "-p", "-P", "-u", "--class", "--classdata", "--pid", "--pgid", "--uid"],
-    ),
-    local("nohup", &[], &[]),
-    local("setsid", &[], &[]),
-    local("stdbuf", &[], &["-i", "-o", "-e", "--input", "--output", "--error"]),
-    Rule { skip: 1, ..local("timeout", &[], &["-s", "-k", "--signal", "--kill-after"]) },
-    Rule { skip: 1, ..local("gtimeout", &[], &["-s", "-k", "--signal", "--kill-after"]) },
-    // After `!` the grammar reads the keyword as a program; the keyword allows assignments to
-    // follow.
-    Rule { assigns: true, ..local("time", &[], &["-f", "-o", "--format", "--output"]) },
-    local("gtime", &[], &["-f", "-o", "--format", "--output"]),
-    local("chronic", &[], &[]),
-    local("unbuffer", &[], &[]),
-    local("caffeinate", &[], &["-t", "-w"]),
-    local(
-        "xvfb-run",
-        &[],
-        &[
-            "-s",
-            "-n",
-            "-e",
-            "-f",
-            "-p",
-            "-w",
-            "--server-args",
-            "--server-num",
-            "--error-file",
-            "--auth-file",
-            "--wait",
-            "--xauth-protocol",
-        ],
-    ),
-    local("dbus-run-session", &[], &[]),
-    Rule {
-        skip: 1,
-        ..local("flock", &[], &["-w", "-E", "--timeout", "--wait", "--conflict-exit-code"])
-    },
-    local("strace", &[], &["-a", "-b", "-e", "-E", "-I", "-o", "-O", "-p", "-P", "-s", "-S", "-u"]),
-    local("ltrace", &[], &["-a", "-A", "-D", "-e", "-F", "-l", "-n", "-o", "-p", "-s", "-u", "-x"]),
-    local("valgrind", &[], &[]),
-    Rule { skip: 1, ..local("chroot", &[], &[]) },
-    local(
-        "unshare",
-        &[],
-        &["-G", "-R", "-S", "-w", "--map-user", "--map-group", "--setgid", "--setuid"],
-    ),
-    local("nsenter", &[], &["-t", "-S", "-G", "--target", "--setuid", "--setgid"]),
-    local(
-        "setpriv",
-        &[],
-        &[
-            "--reuid",
-            "--regid",
-            "--groups",
-            "--inh-caps",
-            "--ambient-caps",
-            "--bounding-set",
-            "--securebits",
-            "--pdeathsig",
-        ],
-    ),
-    Rule { skip: 1, ..local("taskset", &[], &[]) },
-    Rule {
-        skip: 1,
-        ..local(
-            "chrt",
-            &[],
-            &["-D", "-P", "-T", "--sched-deadline", "--sched-period", "--sched-runtime"],
-        )
-    },
-    local("numactl", &[], &["-i", "-N", "-m", "-C", "-p", "--interleave", "--membind"]),
-    local("linux32", &[], &[]),
-    local("linux64", &[], &[]),
-    local("catchsegv", &[], &[]),
-    local("eatmydata", &[], &[]),
-    Rule { skip: 1, ..local("faketime", &[], &["-p", "-m", "--pid"]) },
-    local("firejail", &[], &[]),
-    local(
-        "bwrap",
-        &[],
-        &["--bind", "--ro-bind", "--dev-bind", "--chdir", "--setenv", "--uid", "--gid"],
-    ),
-    local("prlimit", &[], &["-p", "--pid"]),
-    Rule { position: Position::Wrapper, ..local("git", &["bisect", "run"], &[]) },
-    local("tini", &[], &["-p", "-e"]),
-    local("dumb-init", &[], &["-r", "--rewrite"]),
-    Rule { skip: 1, ..local("gosu", &[], &[]) },
-    Rule { skip: 1, ..local("su-exec", &[], &[]) },
-    local("pkexec", &[], &["--user"]),
-    local("toybox", &[], &[]),
-    local("rlwrap", &[], &["-a", "-b", "-C", "-D", "-f", "-g", "-H", "-l", "-P", "-s"]),
-    local("proxychains4", &[], &["-f"]),
-    local("torsocks", &[], &["-a", "-p", "-u", "-P"]),
-    local("torify", &[], &[]),
-    local("entr", &[], &[]),
-    local("fakeroot", &[], &[]),
-    local("busybox", &[], &[]),
-    local("arch", &[], &[]),
-    local("proxychains", &[], &["-f"]),
-    local(
-        "systemd-run",
-        &[],
-        &[
-            "-p",
-            "--property",
-            "--unit",
-            "-u",
-            "-M",
-            "--machine",
-            "-H",
-            "--host",
-            "--slice",
-            "--description",
-            "--uid",
-            "--gid",
-            "--nice",
-            "--working-directory",
-            "-E",
-            "--setenv",
-        ],
-    ),
-    Rule { skip: 1, ..local("direnv", &["exec"], &[]) },
-    local("mise", &["exec"], &["-c", "-C", "--cd", "-j"]),
-    local("mise", &["x"], &["-c", "-C", "--cd", "-j"]),
-    local("asdf", &["exec"], &[]),
-    local("rbenv", &["exec"], &[]),
-    local("pyenv", &["exec"], &[]),
-    local("fnm", &["exec"], &["--using"]),
-    local("volta", &["run"], &["--node", "--npm", "--yarn"]),
-    local("conda", &["run"], &["-n", "-p", "--name", "--prefix", "--cwd"]),
-    local("mamba", &["run"], &["-n", "-p", "--name", "--prefix", "--cwd"]),
-    local("micromamba", &["run"], &["-n", "-p", "--name", "--prefix", "--cwd"]),
-    local("poetry", &["run"], &[]),
-    local("pipenv", &["run"], &[]),
-    local("pdm", &["run"], &["-p"]),
-    local("rye", &["run"], &[]),
-    local("hatch", &["run"], &["-e", "--env"]),
-    local("uv", &["run"], UV),
-    local("uv", &["tool", "run"], UV),
-    local("uvx", &[], UV),
-    local("pipx", &["run"], &["--spec", "--python"]),
-    local("bundle", &["exec"], &[]),
-    local("npx", &[], &["-p", "--package", "--prefix"]),
-    local("bunx", &[], &["-p", "--package"]),
-    local("npm", &["exec"], &["-p", "--package", "--prefix"]),
-    local("pnpm", &["exec"], PNPM),
-    local("pnpm", &["dlx"], PNPM),
-    local("yarn", &["exec"], &[]),
-    local("yarn", &["dlx"], &["-p", "--package"]),
-    local("bun", &["x"], &[]),
-    Rule { assigns: true, ..local("cross-env", &[], &[]) },
-    local("dotenv", &[], &["-e", "-f", "-v"]),
-    local("dotenvx", &["run"], &["-f", "-e"]),
-    local("doppler", &["run"], &["-p", "-c", "--project", "--config"]),
-    local("op", &["run"], &["--env-file"]),
-    local("opam", &["exec"], &["--switch"]),
-    local("nix", &["develop", "-c"], &[]),
-    local("nix", &["develop", "--command"], &[]),
-    local("nix", &["shell", "-c"], &[]),
-    local("nix", &["shell", "--command"], &[]),
-    Rule { position: Position::Remote, skip: 1, ..local("docker", &["run"], CONTAINER) },
-    Rule { position: Position::Remote, skip: 1, ..local("docker", &["exec"], CONTAINER) },
-    Rule { position: Position::Remote, skip: 1, ..local("podman", &["run"], CONTAINER) },
-    Rule { position: Position::Remote, skip: 1, ..local("podman", &["exec"], CONTAINER) },
-    Rule {
-        position: Position::Remote,
-        skip: 1,
-        ..local("docker", &["compose", "exec"], CONTAINER)
-    },
-    Rule { position: Position::Remote, skip: 1, ..local("docker", &["compose", "run"], CONTAINER) },
-    Rule { position: Position::Remote, skip: 1, ..local("docker-compose", &["exec"], CONTAINER) },
-    Rule { position: Position::Remote, skip: 1, ..local("docker-compose", &["run"], CONTAINER) },
-];
+fn lines() -> impl Iterator<Item = &'static str> {
+    let lines = include_str!("wrappers.txt").lines();
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
+}
+
+impl Table {
+    fn options(&self, text: &'static str) -> Vec<&'static str> {
+        let words = text.split_whitespace();
+        let options = words.map(|word| match word.strip_prefix('$') {
+            Some(name) => self.lists.get(name).cloned().unwrap_or_default(),
+            None => vec![word],
+        });
+        options.flatten().collect()
+    }
+
+    /// Adds the rules of a row, one for each combination of its alternatives.
+    fn add(&mut self, row: &'static str) {
+        let mut columns = row.split(';');
+        let head = columns.next().unwrap_or_default();
+        let valued = self.options(columns.next().unwrap_or_default());
+        let (marks, words): (Vec<_>, Vec<_>) =
+            head.split_whitespace().partition(|word| word.starts_with('@'));
+        let has = |mark: &str| marks.contains(&mark);
+        let position = if has("@remote") { Position::Remote } else { Position::Wrapper };
+        let mut all: Vec<Vec<&str>> = vec![Vec::new()];
+        for word in words {
+            let longer = |begun: Vec<&'static str>| {
+                word.split('|').map(move |one| [begun.as_slice(), &[one]].concat())
+            };
+            all = all.into_iter().flat_map(longer).collect();
+        }
+        for words in all {
+            let Some((program, sub)) = words.split_first() else { continue };
+            self.rules.push(Rule {
+                program,
+                sub: sub.to_vec(),
+                global: self.lists.get(&*format!("{program}-global")).cloned().unwrap_or_default(),
+                valued: valued.clone(),
+                skip: usize::from(has("@skip")),
+                assigns: has("@assigns"),
+                position,
+                early: has("@early"),
+                module: has("@module"),
+                version: has("@version"),
+            });
+        }
+    }
+}
+
+/// The rules of a program, in the order of the table.
+pub(super) fn rules(program: &str) -> impl Iterator<Item = &'static Rule> {
+    TABLE.rules.iter().filter(move |rule| rule.program == program)
+}
+
+/// A list of options that take the next word.
+pub(super) fn list(name: &str) -> &'static [&'static str] {
+    TABLE.lists.get(name).map(Vec::as_slice).unwrap_or_default()
+}
 
 pub(super) fn by_table(program: &str, args: &[Word]) -> Option<Inner> {
-    let (rule, rest) = RULES
-        .iter()
-        .filter(|rule| rule.program == program)
-        .find_map(|rule| Some((rule, after_sub(rule, args)?)))?;
-    let modules = matches!(program, "uv" | "pdm");
-    let mut rest = if modules {
-        past_options_to(rest, rule.valued, rule.skip, rule.assigns, "-m")
+    let (rule, rest) = rules(program).find_map(|rule| Some((rule, after_sub(rule, args)?)))?;
+    let mut rest = if rule.module {
+        past_options_to(rest, &rule.valued, rule.skip, rule.assigns, "-m")
     } else {
-        past_options(rest, rule.valued, rule.skip, rule.assigns)
+        past_options(rest, &rule.valued, rule.skip, rule.assigns)
     };
     let mut words = Vec::with_capacity(rest.len());
     // `uv run -m pytest` and `pdm run -m …` name a module.
     if let [flag, module, tail @ ..] = rest
-        && modules
+        && rule.module
         && flag.text == "-m"
     {
         words.extend([Word::fixed("python"), flag.clone(), module.clone()]);
@@ -310,7 +127,7 @@ pub(super) fn by_table(program: &str, args: &[Word]) -> Option<Inner> {
     }
     words.extend_from_slice(rest);
     let first = words.first_mut()?;
-    if matches!(program, "npx" | "bunx" | "uvx" | "pnpm" | "yarn" | "bun" | "pipx")
+    if rule.version
         && let Some(at) = first.text.rfind('@').filter(|at| *at > 0)
     {
         first.text.truncate(at);
@@ -322,26 +139,61 @@ pub(super) fn by_table(program: &str, args: &[Word]) -> Option<Inner> {
 pub(super) fn after_sub<'a>(rule: &Rule, args: &'a [Word]) -> Option<&'a [Word]> {
     let mut rest = args;
     for (i, sub) in rule.sub.iter().enumerate() {
-        // Global options may precede the last word of the sub-command.
-        let global: &[&str] = match rule.program {
-            "docker" | "docker-compose" => COMPOSE,
-            "pnpm" => PNPM,
-            _ => &[],
-        };
-        if i > 0 || matches!(rule.program, "docker-compose" | "pnpm" | "uv" | "poetry" | "conda") {
-            rest = past_options(rest, if rule.program == "uv" { UV } else { global }, 0, false);
+        if i > 0 || rule.early {
+            rest = past_options(rest, &rule.global, 0, false);
         }
         let (first, tail) = rest.split_first()?;
         if first.text != *sub {
-            // `nix develop .#x -c cmd`
-            if rule.program == "nix" && i == 1 {
-                let at = rest.iter().position(|word| word.text == *sub)?;
-                rest = rest.get(at + 1..)?;
-                continue;
-            }
-            return None;
+            // `nix develop .#x -c cmd`: an option as the last word of a sub-command may come later.
+            let at = rest.iter().position(|word| word.text == *sub && sub.starts_with('-'))?;
+            rest = rest.get(at + 1..)?;
+            continue;
         }
         rest = tail;
     }
     Some(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Body;
+    use super::*;
+
+    /// The case of each row runs `make`, by that row.
+    #[test]
+    fn each_row_has_a_case() {
+        let rows = lines().filter(|line| !line.starts_with('$'));
+        for row in rows {
+            let [head, _, case] = row.split(';').collect::<Vec<_>>().try_into().unwrap();
+            let mut words = case.split_whitespace().map(Word::fixed);
+            let program = words.next().unwrap().text;
+            let args: Vec<Word> = words.collect();
+            let inner = by_table(&program, &args).unwrap();
+            let Body::Words(runs) = inner.script else { panic!("{row}") };
+            let runs: Vec<&str> = runs.iter().map(|word| word.text.as_str()).collect();
+            assert_eq!(runs, ["make"], "{row}");
+            assert_eq!(inner.position == Position::Remote, head.contains("@remote"), "{row}");
+            let taken = rules(&program).find(|rule| after_sub(rule, &args).is_some()).unwrap();
+            let mut own = Table { rules: Vec::new(), lists: TABLE.lists.clone() };
+            own.add(row);
+            let same = |rule: &Rule| rule.program == taken.program && rule.sub == taken.sub;
+            assert!(own.rules.iter().any(same), "{row}: another row is taken");
+        }
+    }
+
+    #[test]
+    fn marks_and_lists_are_known() {
+        for line in lines() {
+            for word in line.split_whitespace() {
+                let known = match word.strip_prefix('$') {
+                    Some(name) => TABLE.lists.contains_key(name.trim_end_matches(':')),
+                    None => {
+                        !word.starts_with('@')
+                            || "@skip @assigns @remote @early @module @version".contains(word)
+                    }
+                };
+                assert!(known, "{line}: `{word}`");
+            }
+        }
+    }
 }
