@@ -5,10 +5,9 @@ mod compiled;
 mod files;
 mod javascript;
 mod jvm;
-mod programs;
 mod python;
 mod ruby_php;
-mod ship;
+mod runners;
 mod tasks;
 mod vcs;
 
@@ -147,7 +146,7 @@ fn of_command(command: &Command, wrapper: &str) -> Vec<Found> {
 /// The activities of a call; `None` if the program does not belong to the family.
 type Family = fn(&Call<'_>) -> Option<Vec<Found>>;
 
-/// The families, in the order in which they are asked.
+/// The families, in the order in which they are asked: the table of all other runners comes last.
 const FAMILIES: &[Family] = &[
     vcs::read,
     files::read,
@@ -157,8 +156,7 @@ const FAMILIES: &[Family] = &[
     jvm::read,
     ruby_php::read,
     tasks::read,
-    ship::read,
-    programs::read,
+    runners::read,
 ];
 
 fn of_call(call: &Call<'_>) -> Vec<Found> {

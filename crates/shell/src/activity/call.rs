@@ -123,21 +123,27 @@ impl<'a> Call<'a> {
                 reasons.push(text.to_owned());
             }
         }
-        if reasons.is_empty() { Scope::Whole } else { Scope::Subset(reasons.join(" ")) }
+        match reasons.as_slice() {
+            [] if options.folder && !self.has(&options.all) => Scope::Subset(".".to_owned()),
+            [] => Scope::Whole,
+            reasons => Scope::Subset(reasons.join(" ")),
+        }
     }
 }
 
 /// How a runner's arguments narrow its scope.
-#[derive(Default)]
+#[derive(Default, Clone)]
 pub(super) struct Options {
     /// Narrowing options that take a value.
-    pub(super) narrowing: &'static [&'static str],
+    pub(super) narrowing: Vec<&'static str>,
     /// Narrowing options without a value.
-    pub(super) flags: &'static [&'static str],
+    pub(super) flags: Vec<&'static str>,
     /// Other options that take a value.
-    pub(super) valued: &'static [&'static str],
+    pub(super) valued: Vec<&'static str>,
     /// Operands that mean everything.
-    pub(super) all: &'static [&'static str],
+    pub(super) all: Vec<&'static str>,
     /// Whether long options begin with a single dash, as in Go.
     pub(super) long_dashes: bool,
+    /// Whether no operand means only the current folder.
+    pub(super) folder: bool,
 }

@@ -1,8 +1,9 @@
 //! Commands that read files or run the project's own files.
 
 use super::ActivityKind::{Build, Read, Run, Test};
-use super::call::{Call, Found, Options, scoped, whole};
-use super::{Scope, python};
+use super::Scope;
+use super::call::{Call, Found, scoped, whole};
+use super::runners::options;
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
     let in_place = || {
@@ -12,23 +13,8 @@ pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
         })
     };
     match call.program {
-        "cat" | "head" | "tail" | "less" | "more" | "bat" | "nl" | "tac" | "od" | "xxd"
-        | "hexdump" | "strings" | "wc" | "stat" | "file" | "diff" | "cmp" | "jq" | "yq" | "awk"
-        | "gawk" | "cut" | "sort" | "uniq" | "ls" | "tree" | "du" | "fd" | "fdfind" | "eza"
-        | "exa" | "readlink" | "realpath" | "pwd" | "which" | "zcat" | "base64" | "column"
-        | "comm" | "md5sum" | "sha256sum" => Some(whole(Read, "file reader")),
-        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "zgrep" => {
-            Some(whole(Read, "text search"))
-        }
         "sed" | "gsed" if in_place() => Some(Vec::new()),
         "sed" | "gsed" => Some(whole(Read, "sed")),
-        "find" | "gfind" if call.has(&["-delete"]) => Some(Vec::new()),
-        "find" | "gfind" => Some(whole(Read, "find")),
-        // Built-ins, and programs whose arguments are never commands.
-        "echo" | "printf" | "test" | "[" | "[[" | "true" | "false" | ":" | "cd" | "export"
-        | "set" | "unset" | "exit" | "return" | "read" | "local" | "declare" | "shift"
-        | "alias" | "type" | "command" | "source" | "." | "sleep" | "wait" | "kill" | "rm"
-        | "mv" | "cp" | "mkdir" | "touch" | "chmod" | "tee" | "ln" => Some(Vec::new()),
         "bash" | "sh" | "zsh" | "dash" | "ksh" => Some(shell_script(call)),
         _ => None,
     }
@@ -49,7 +35,7 @@ fn shell_script(call: &Call<'_>) -> Vec<Found> {
 pub(super) fn interpreted(path: &str, rest: &Call<'_>, runner: &'static str) -> Vec<Found> {
     let name = path.rsplit('/').next().unwrap_or(path);
     if name == "manage.py" {
-        return python::django_script(rest);
+        return super::of_call(&Call { program: name, args: rest.args });
     }
     if name == "setup.py" {
         return match rest.arg(0) {
@@ -94,14 +80,7 @@ fn own_file(path: &str, rest: &Call<'_>, runner: &'static str) -> Vec<Found> {
     // A bare `./test` may well be any program with that name.
     let program = extension.is_empty() && matches!(path, "./test" | "./tests");
     if suite && !program {
-        return scoped(
-            Test,
-            "test script",
-            rest.scope(&Options {
-                valued: &["--settings", "-v", "--verbosity", "--parallel", "-j"],
-                ..Options::default()
-            }),
-        );
+        return scoped(Test, "test script", rest.scope(options("script")));
     }
     let source = matches!(
         extension,

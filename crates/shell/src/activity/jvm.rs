@@ -7,21 +7,10 @@ pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
         "gradle" | "gradlew" | "gradlew.bat" => Some(gradle(call)),
         "mvn" | "mvnw" | "mvnd" => Some(maven(call)),
         "sbt" | "mill" => Some(sbt(call)),
-        "lein" => Some(match call.arg(0) {
-            "test" => {
-                let scope = if call.args.len() > 1 {
-                    Scope::Subset(call.arg(1).to_owned())
-                } else {
-                    Scope::Whole
-                };
-                scoped(Test, "lein test", scope)
-            }
-            "compile" | "uberjar" => whole(Build, "lein"),
-            _ => Vec::new(),
-        }),
-        "javac" | "kotlinc" | "scalac" => Some(whole(Build, "javac")),
-        "java" => Some(whole(Run, "java")),
-        "ktlint" | "detekt" => Some(whole(Lint, "ktlint")),
+        "lein" if call.arg(0) == "test" => {
+            let scope = call.args.get(1).map(|word| Scope::Subset(word.text.clone()));
+            Some(scoped(Test, "lein test", scope.unwrap_or(Scope::Whole)))
+        }
         _ => None,
     }
 }

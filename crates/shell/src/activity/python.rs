@@ -1,50 +1,16 @@
-use super::ActivityKind::{Build, Format, Install, Lint, Publish, Read, Run, Test};
-use super::call::{Call, Found, Options, scoped, whole};
+//! Interpreters of Python, and what runs its tests in environments.
+
+use super::ActivityKind::{Build, Install, Read, Run, Test};
+use super::call::{Call, Found, scoped, whole};
+use super::runners::options;
 use super::{Scope, files, tasks};
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
     match call.program {
         name if is_python(name) => Some(python(call)),
-        "pytest" | "py.test" => Some(pytest(call)),
-        "unittest" => Some(unittest(call)),
-        "nosetests" | "nose2" | "trial" | "ward" | "stestr" | "behave" | "robot" => {
-            Some(scoped(Test, "python tests", call.scope(&PYTEST)))
-        }
         "coverage" => Some(coverage(call)),
         "tox" => Some(tox(call)),
         "nox" => Some(nox(call)),
-        "ruff" => Some(ruff(call)),
-        "black" => Some(style(call, &["--check", "--diff"], "black")),
-        "isort" => Some(style(call, &["--check", "--check-only", "-c", "--diff"], "isort")),
-        "autopep8" | "yapf" => Some(style(call, &["--diff", "-d", "--exit-code"], "yapf")),
-        "flake8" | "pylint" | "pycodestyle" | "pydocstyle" | "pyflakes" | "bandit" | "vulture" => {
-            Some(scoped(Lint, "flake8", lint_scope(call)))
-        }
-        "mypy" | "pyright" | "basedpyright" | "pytype" | "pyre" => {
-            Some(scoped(Lint, "mypy", lint_scope(call)))
-        }
-        "dmypy" | "ty" if matches!(call.arg(0), "run" | "check") => Some(whole(Lint, "mypy")),
-        "py_compile" | "compileall" => Some(whole(Build, "py_compile")),
-        "pip" | "pip3" | "pipx" => Some(match call.arg(call.sub(&[])) {
-            "install" | "uninstall" | "sync" => whole(Install, "pip install"),
-            "download" => whole(super::ActivityKind::Fetch, "pip download"),
-            "list" | "show" | "freeze" | "check" => whole(Read, "pip list"),
-            "wheel" => whole(Build, "pip wheel"),
-            _ => Vec::new(),
-        }),
-        "uv" | "poetry" | "pdm" | "pipenv" | "hatch" | "rye" => Some(project(call)),
-        "conda" | "mamba" | "micromamba" => Some(match call.arg(0) {
-            "install" | "create" | "update" => whole(Install, "conda install"),
-            _ => Vec::new(),
-        }),
-        "twine" if call.arg(0) == "upload" => Some(whole(Publish, "twine upload")),
-        "twine" => Some(Vec::new()),
-        "maturin" => Some(match call.arg(0) {
-            "develop" | "build" => whole(Build, "maturin build"),
-            "publish" => whole(Publish, "maturin publish"),
-            _ => Vec::new(),
-        }),
-        "manage.py" | "django-admin" => Some(django(call)),
         _ => None,
     }
 }
@@ -66,7 +32,7 @@ fn python(call: &Call<'_>) -> Vec<Found> {
                     "http.server" | "uvicorn" | "flask" => whole(Run, "python"),
                     "venv" | "ensurepip" => whole(Install, "python -m venv"),
                     "json.tool" => whole(Read, "python -m json.tool"),
-                    "doctest" => scoped(Test, "doctest", module.scope(&Options::default())),
+                    "doctest" => scoped(Test, "doctest", module.scope(options("operands"))),
                     "" => Vec::new(),
                     name if is_python(name) => Vec::new(),
                     _ => super::of_call(&module),
@@ -79,64 +45,6 @@ fn python(call: &Call<'_>) -> Vec<Found> {
         }
     }
     Vec::new()
-}
-
-const PYTEST: Options = Options {
-    narrowing: &["-k", "-m", "--deselect", "--ignore", "--ignore-glob", "--lfnf"],
-    flags: &["--lf", "--last-failed", "--sw", "--stepwise", "--nf"],
-    valued: &[
-        "-n",
-        "--numprocesses",
-        "-c",
-        "--tb",
-        "--rootdir",
-        "-p",
-        "-o",
-        "--override-ini",
-        "-W",
-        "--cov",
-        "--cov-report",
-        "--cov-config",
-        "--timeout",
-        "--junitxml",
-        "--junit-xml",
-        "--durations",
-        "--confcutdir",
-        "--basetemp",
-        "--color",
-        "--log-level",
-        "--log-cli-level",
-        "--maxfail",
-        "--import-mode",
-        "--dist",
-        "--html",
-        "-r",
-        "--verbosity",
-        "--capture",
-    ],
-    all: &[".", "./", "tests", "tests/", "./tests", "./tests/", "test", "test/", "./test"],
-    long_dashes: false,
-};
-
-fn pytest(call: &Call<'_>) -> Vec<Found> {
-    if call.has(&["--collect-only", "--co", "--fixtures", "--markers", "--setup-plan"]) {
-        return whole(Read, "pytest --collect-only");
-    }
-    scoped(Test, "pytest", call.scope(&PYTEST))
-}
-
-fn unittest(call: &Call<'_>) -> Vec<Found> {
-    let rest = if call.arg(0) == "discover" { call.after(1) } else { call.after(0) };
-    scoped(
-        Test,
-        "unittest",
-        rest.scope(&Options {
-            narrowing: &["-k", "-p", "--pattern"],
-            valued: &["-s", "--start-directory", "-t", "--top-level-directory"],
-            all: PYTEST.all,
-            ..Options::default()
-        }),
-    )
 }
 
 fn coverage(call: &Call<'_>) -> Vec<Found> {
@@ -177,7 +85,7 @@ fn tox(call: &Call<'_>) -> Vec<Found> {
         }
         return scoped(Test, "tox", Scope::Subset(format!("-e {name}")));
     }
-    match dashes.map(|at| call.after(at + 1).scope(&PYTEST)) {
+    match dashes.map(|at| call.after(at + 1).scope(options("pytest"))) {
         Some(Scope::Subset(reason)) => scoped(Test, "tox", Scope::Subset(reason)),
         _ => whole(Test, "tox"),
     }
@@ -199,82 +107,4 @@ fn nox(call: &Call<'_>) -> Vec<Found> {
     let named: Vec<Found> =
         sessions.into_iter().flat_map(|name| tasks::by_name(name, "nox")).collect();
     if named.is_empty() { whole(Run, "nox") } else { named }
-}
-
-fn ruff(call: &Call<'_>) -> Vec<Found> {
-    match call.arg(0) {
-        "format" if call.has(&["--check", "--diff"]) => whole(Lint, "ruff format --check"),
-        "format" => whole(Format, "ruff format"),
-        "check" => scoped(Lint, "ruff check", lint_scope(&call.after(1))),
-        _ => Vec::new(),
-    }
-}
-
-fn style(call: &Call<'_>, checks: &[&str], name: &'static str) -> Vec<Found> {
-    let kind = if call.has(checks) { Lint } else { Format };
-    whole(kind, name)
-}
-
-fn lint_scope(call: &Call<'_>) -> Scope {
-    call.scope(&Options {
-        narrowing: &["--select", "-p", "--package", "-m", "--module", "--disable", "--ignore"],
-        valued: &[
-            "--config",
-            "--config-file",
-            "-c",
-            "--rcfile",
-            "--output-format",
-            "--format",
-            "--max-line-length",
-            "-j",
-            "--jobs",
-            "--python-version",
-            "--project",
-        ],
-        all: &[".", "./", "src", "src/", "tests", "tests/"],
-        ..Options::default()
-    })
-}
-
-fn project(call: &Call<'_>) -> Vec<Found> {
-    let at = call.sub(&["--directory", "--project", "-C"]);
-    let rest = call.after(at + 1);
-    match call.arg(at) {
-        "sync" | "add" | "remove" | "install" | "lock" | "update" | "venv" => {
-            whole(Install, "python dependencies")
-        }
-        "pip" if rest.arg(0) == "install" => whole(Install, "uv pip install"),
-        "tool" if rest.arg(0) == "install" => whole(Install, "uv tool install"),
-        "build" => whole(Build, "python build"),
-        "publish" => whole(Publish, "python publish"),
-        "test" if matches!(call.program, "hatch" | "rye") => {
-            scoped(Test, "hatch test", rest.scope(&PYTEST))
-        }
-        "fmt" if rest.has(&["--check"]) => whole(Lint, "hatch fmt --check"),
-        "fmt" => whole(Format, "hatch fmt"),
-        "lint" if call.program == "rye" => whole(Lint, "rye lint"),
-        _ => Vec::new(),
-    }
-}
-
-fn django(call: &Call<'_>) -> Vec<Found> {
-    match call.arg(0) {
-        "test" => scoped(
-            Test,
-            "manage.py test",
-            call.after(1).scope(&Options {
-                narrowing: &["-k", "--tag", "--exclude-tag", "-p", "--pattern"],
-                valued: &["--settings", "-v", "--verbosity", "--parallel", "--pythonpath"],
-                ..Options::default()
-            }),
-        ),
-        "check" => whole(Lint, "manage.py check"),
-        "runserver" | "migrate" | "shell" => whole(Run, "manage.py"),
-        _ => Vec::new(),
-    }
-}
-
-/// `manage.py` run by an interpreter.
-pub(super) fn django_script(call: &Call<'_>) -> Vec<Found> {
-    django(call)
 }

@@ -24,24 +24,16 @@ pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
         "invoke" | "inv" | "poe" | "poethepoet" | "doit" => {
             Some(first_of(&call.operands(&[]), "task runner"))
         }
-        "pre-commit" | "prek" => Some(match call.arg(0) {
-            "run" => {
-                let whole_set = call.has(&["--all-files", "-a"]);
-                let hook = call.after(1).operands(&["--files", "--from-ref", "--to-ref"]);
-                match (hook.first(), whole_set) {
-                    (Some(hook), _) => {
-                        scoped(Lint, "pre-commit", Scope::Subset((*hook).to_owned()))
-                    }
-                    (None, true) => whole(Lint, "pre-commit"),
-                    (None, false) => {
-                        scoped(Lint, "pre-commit", Scope::Subset("staged files".to_owned()))
-                    }
-                }
-            }
-            "install" => whole(Install, "pre-commit install"),
-            _ => Vec::new(),
-        }),
-        "lefthook" if call.arg(0) == "run" => Some(whole(Lint, "lefthook run")),
+        "pre-commit" | "prek" if call.arg(0) == "run" => {
+            let whole_set = call.has(&["--all-files", "-a"]);
+            let hook = call.after(1).operands(&["--files", "--from-ref", "--to-ref"]);
+            let scope = match hook.first() {
+                Some(hook) => Scope::Subset((*hook).to_owned()),
+                None if whole_set => Scope::Whole,
+                None => Scope::Subset("staged files".to_owned()),
+            };
+            Some(scoped(Lint, "pre-commit", scope))
+        }
         _ => None,
     }
 }
