@@ -32,9 +32,8 @@ pub(crate) fn read_item(
             message.calls.push(ToolCall { id: call_id(fields), tool: name, arguments, line });
         }
         "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call" => {
-            let raw = fields.take("action").or_else(|| fields.take("operation"));
             let tool = kind.trim_end_matches("_call").to_owned();
-            let arguments = blocks::arguments(raw);
+            let arguments = acting(fields);
             message.calls.push(ToolCall { id: call_id(fields), tool, arguments, line });
         }
         "mcp_call"
@@ -138,6 +137,23 @@ fn vendor_call(kind: &str, fields: &mut Fields<'_>, message: &mut Message, sessi
     message.outcomes.push(outcome);
 }
 
+/// The members of a native call that say what it does.
+const ACTING: [&str; 3] = ["action", "operation", "actions"];
+
+/// The arguments of a native call: its only action, or all that it does.
+fn acting(fields: &mut Fields<'_>) -> Arguments {
+    let given: Vec<(&str, &RawValue)> =
+        ACTING.iter().filter_map(|name| Some((*name, fields.take(name)?))).collect();
+    match given.as_slice() {
+        [] => blocks::arguments(None),
+        [("action" | "operation", raw)] => blocks::arguments(Some(raw)),
+        all => {
+            let members = all.iter().map(|(name, raw)| format!("\"{name}\":{}", raw.get()));
+            Arguments::raw(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
+        }
+    }
+}
+
 fn call_id(fields: &mut Fields<'_>) -> String {
     let id = fields.string("call_id").or_else(|| fields.string("id"));
     id.unwrap_or_default().into_owned()
@@ -215,4 +231,30 @@ fn read_streams(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) ->
         outcome.exit_code = failed.or(outcome.exit_code);
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use counterfoil_model::Format;
+
+    use super::*;
+
+    #[test]
+    fn a_native_call_is_all_that_it_does() {
+        for (members, expected) in [
+            (r#""action":{"type":"wait"}"#, r#"{"type":"wait"}"#),
+            (r#""operation":{"path":"a"}"#, r#"{"path":"a"}"#),
+            (r#""actions":[{"type":"wait"}]"#, r#"{"actions":[{"type":"wait"}]}"#),
+            (r#""actions":[1],"action":{"a":2}"#, r#"{"action":{"a":2},"actions":[1]}"#),
+            (r#""status":"completed""#, "{}"),
+        ] {
+            let text = format!(r#"{{"call_id":"c",{members}}}"#);
+            let mut session = Session::new("s".to_owned(), Format::OpenaiResponses);
+            let mut fields = Fields::parse(&text).unwrap();
+            assert!(read_item("computer_call", &mut fields, 1, None, &mut session));
+            let transcript = session.finish().transcript;
+            let call = &transcript.messages[0].calls[0];
+            assert_eq!(call.arguments.as_str(), expected, "{text}");
+        }
+    }
 }

@@ -44,7 +44,8 @@ pub enum ToolListError {
 /// MCP `tools/list`, or an object of definitions by name. An element: a name alone, a bare schema
 /// (in an object by name), `{parameters}`, OpenAI chat `{type, function: {…}}`, OpenAI Responses
 /// `{type, name, parameters}`, Anthropic `{name, input_schema}`, MCP
-/// `{name, inputSchema, outputSchema, annotations}`, Gemini `{functionDeclarations: […]}`.
+/// `{name, inputSchema, outputSchema, annotations}`, Gemini `{functionDeclarations: […]}`, OpenAI
+/// `{type: "namespace", tools: […]}`.
 ///
 /// # Errors
 /// Names the tool and its position (a JSON Pointer).
@@ -104,6 +105,12 @@ fn read_element(value: &Value, place: &str, tools: &mut Vec<Tool>) -> Result<(),
         if let Some(inner) = object.get(wrapper) {
             return read_list(inner, &format!("{place}/{wrapper}"), tools);
         }
+    }
+    // OpenAI's namespaces are groups of tools; calls name the tool.
+    if object.get("type").is_some_and(|kind| kind == "namespace")
+        && let Some(inner @ Value::Array(_)) = object.get("tools")
+    {
+        return read_list(inner, &format!("{place}/tools"), tools);
     }
     if let Some(Value::Object(function)) = object.get("function") {
         let mut tool = read_definition(function, &format!("{place}/function"))?;
