@@ -41,5 +41,6 @@ pub use feedback::{
 };
 pub use findings::Findings;
 pub use obligation::{Obligation, ObligationError};
+pub use prose::Fence;
 pub use rule::{Group, Meta, Rule, rules};
 pub use settings::Settings;

@@ -1,5 +1,6 @@
 use counterfoil_model::Span;
 
+use super::fence::Fence;
 use super::fields::{fields, final_answer};
 
 /// A block of a message's layout.
@@ -78,7 +79,7 @@ impl<'t> Scanner<'t> {
     }
 
     fn run(mut self) -> Vec<Block> {
-        let mut fence: Option<(&str, usize)> = None;
+        let mut fence: Option<(Fence, usize)> = None;
         let mut open: Option<(BlockKind, Span)> = None;
         let mut at = 0;
         for raw in self.text.split_inclusive('\n') {
@@ -88,16 +89,16 @@ impl<'t> Scanner<'t> {
             let content = line.trim_start();
             let indent = line.len() - content.len();
             let begin = start + indent;
-            if let Some((mark, from)) = fence {
-                if content.starts_with(mark) && content.trim_start_matches(['`', '~']).is_empty() {
+            if let Some((open, from)) = fence {
+                if open.is_closed_by(content) {
                     self.fenced(Span::new(from, start));
                     fence = None;
                 }
                 continue;
             }
-            if let Some(mark) = ["```", "~~~"].into_iter().find(|m| content.starts_with(m)) {
+            if let Some(opened) = Fence::opened_by(content) {
                 self.flush(&mut open);
-                fence = Some((mark, at));
+                fence = Some((opened, at));
                 continue;
             }
             if content.is_empty() {
