@@ -28,10 +28,14 @@ impl Frames {
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<Frame> {
         self.buffer.extend_from_slice(bytes);
         let mut frames = Vec::new();
-        while let Some(end) = self.end() {
-            let rest = self.buffer.split_off(end);
-            let raw = Bytes::from(std::mem::replace(&mut self.buffer, rest));
-            self.looked = 0;
+        let mut begin = 0;
+        // The line end before this position may be part of an event's end that is only partly
+        // received.
+        let mut from = self.looked.saturating_sub(2);
+        while let Some(end) = self.end(from) {
+            // A copy, because held events must not keep the memory of the whole buffer.
+            let raw = Bytes::copy_from_slice(self.buffer.get(begin..end).unwrap_or_default());
+            (begin, from) = (end, end);
             let mut events = Events::default();
             let too_long = events.push(&raw).is_err();
             let event = events.next().filter(|_| !too_long);
@@ -39,6 +43,8 @@ impl Frames {
             let data = event.map(|event| event.data).unwrap_or_default();
             frames.push(Frame { name: name_in(&raw), raw, data, too_long });
         }
+        self.buffer.drain(..begin);
+        self.looked = self.buffer.len();
         frames
     }
 
@@ -52,11 +58,8 @@ impl Frames {
         Bytes::from(self.buffer)
     }
 
-    /// The end of the first event, after an empty line.
-    fn end(&mut self) -> Option<usize> {
-        // The line end before this position may be part of an event's end that is only partly
-        // received.
-        let mut at = self.looked.saturating_sub(2);
+    /// The end of the first event that ends after `at`, after an empty line.
+    fn end(&self, mut at: usize) -> Option<usize> {
         while let Some(found) = memchr(self.buffer.get(at..)?) {
             let line_end = at + found;
             let next = self.after(line_end);
@@ -66,7 +69,6 @@ impl Frames {
             }
             at = next;
         }
-        self.looked = self.buffer.len();
         None
     }
 
@@ -137,6 +139,16 @@ mod tests {
         }
         let single: Vec<&[u8]> = STREAM.as_bytes().chunks(1).collect();
         assert_eq!(read(&single), expected);
+    }
+
+    #[test]
+    fn an_event_takes_its_own_memory_only() {
+        let mut frames = Frames::default();
+        let mut all = frames.push("data: a\n\n".repeat(1000).as_bytes());
+        assert_eq!(all.len(), 1000);
+        // Only a buffer without spare room gives its memory back unchanged.
+        let raw = all.pop().unwrap().raw.try_into_mut().unwrap();
+        assert_eq!((raw.len(), raw.capacity()), (9, 9));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use counterfoil_providers::{Assembly, Piece, Reply, WireError};
+use counterfoil_providers::{Assembly, Events, Piece, Reply, WireError};
 use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;
 use hyper::body::{Bytes, Incoming};
@@ -32,7 +32,8 @@ pub(crate) type Out = Sender<Result<Bytes, BoxError>>;
 /// An event that the client does not have yet.
 struct Held {
     raw: Bytes,
-    event: Value,
+    /// Its JSON, if it is kept.
+    event: Option<Value>,
     /// The end of its words in the answer, and whether it has any.
     end: usize,
     speaks: bool,
@@ -83,9 +84,9 @@ type Came = Result<Option<Bytes>, Option<BoxError>>;
 /// The maximum number of available pieces that are processed together.
 const MOST_AT_ONCE: usize = 16;
 
-/// The number of bytes before new words that are judged with them. At the end, everything is
-/// judged.
-const BEFORE: usize = 2000;
+/// The number of held events whose JSON is kept. That of more events is read again, because it
+/// takes much more memory than their bytes.
+const MOST_PARSED: usize = 64;
 
 const TOO_LONG: &str = "an event is longer than 64 MiB";
 
@@ -331,6 +332,7 @@ impl Relay {
             || holds && self.exchange.asked.structured && speaks
             || holds && flow == Flow::Waits;
         self.held += taken(&raw);
+        let event = (self.queue.len() < MOST_PARSED).then_some(event);
         self.queue.push_back(Held { raw, event, end: self.text.len(), speaks, last });
         // Unreadable events are passed on if the mode allows it.
         self.closing |= last && self.unread.is_none();
@@ -419,7 +421,7 @@ impl Relay {
             return Ok(());
         };
         self.held = self.held.saturating_sub(taken(&raw));
-        self.writer.given(&event);
+        self.writer.given(&event.unwrap_or_else(|| parsed(&raw)));
         if speaks {
             self.released = end;
         }
@@ -566,6 +568,13 @@ impl Relay {
         let event = failed.unwrap_or_else(|| Bytes::from(wire.error_event(&notes::unjudged(why))));
         self.send(event).await
     }
+}
+
+/// The JSON of an event that was read before.
+fn parsed(raw: &Bytes) -> Value {
+    let mut events = Events::default();
+    let data = events.push(raw).ok().and_then(|()| events.next()).map(|event| event.data);
+    data.and_then(|data| serde_json::from_str(&data).ok()).unwrap_or_default()
 }
 
 /// The memory that an event in the queue takes.
