@@ -20,7 +20,8 @@ enum Reach {
 /// no answer of an agent. Paths follow the server's own prefix, such as `/v1`.
 const UNJUDGED: &[(&[&str], &str, Reach)] = &[
     (&["GET", "HEAD"], "models", Reach::Keys),
-    (&["GET", "HEAD"], "models/**", Reach::Keys),
+    (&["GET", "HEAD"], "models/*", Reach::Keys),
+    (&["GET", "HEAD"], "models/**", Reach::Owners),
     (&["POST"], "messages/count_tokens", Reach::Keys),
     (&["POST"], "responses/input_tokens", Reach::Keys),
     (&["GET", "HEAD"], "", Reach::Owners),
@@ -35,7 +36,14 @@ const UNJUDGED: &[(&[&str], &str, Reach)] = &[
     (&["POST"], "uploads", Reach::Owners),
     (&["POST"], "uploads/*/*", Reach::Owners),
     (&["GET", "POST"], "vector_stores", Reach::Owners),
-    (&["GET", "POST", "DELETE"], "vector_stores/**", Reach::Owners),
+    (&["GET", "POST", "DELETE"], "vector_stores/*", Reach::Owners),
+    (&["POST"], "vector_stores/*/search", Reach::Owners),
+    (&["GET", "POST"], "vector_stores/*/files", Reach::Owners),
+    (&["GET", "POST", "DELETE"], "vector_stores/*/files/*", Reach::Owners),
+    (&["POST"], "vector_stores/*/file_batches", Reach::Owners),
+    (&["GET"], "vector_stores/*/file_batches/*", Reach::Owners),
+    (&["POST"], "vector_stores/*/file_batches/*/cancel", Reach::Owners),
+    (&["GET"], "vector_stores/*/file_batches/*/files", Reach::Owners),
     (&["POST"], "conversations", Reach::Owners),
     (&["GET", "POST", "DELETE"], "conversations/*", Reach::Owners),
     (&["DELETE"], "responses/*", Reach::Owners),
@@ -112,17 +120,29 @@ fn matches(rule: &[&str], path: &[&str]) -> bool {
     }
 }
 
+/// The prefixes of paths that a proxy key reaches. Below another one, a provider may keep things of
+/// its administration.
+const PREFIXES_OF_KEYS: [&[&str]; 2] = [&[], &["v1"]];
+
 /// Who may make this request without it being judged.
 fn unjudged(method: &Method, path: &[&str]) -> Option<Reach> {
-    let found = UNJUDGED.iter().find(|(methods, rule, _)| {
-        let rule: Vec<&str> = rule.split('/').filter(|part| !part.is_empty()).collect();
-        let behind = |at: usize| {
-            let (before, own) = path.split_at(at);
-            matches(&rule, own) && !before.iter().any(|part| RESOURCES.contains(part))
-        };
-        methods.contains(&method.as_str()) && (0..=path.len()).any(behind)
-    });
-    found.map(|(_, _, reach)| *reach)
+    let reached = |before: &[&str], reach: Reach| match reach {
+        Reach::Keys => PREFIXES_OF_KEYS.contains(&before),
+        Reach::Owners => !before.iter().any(|part| RESOURCES.contains(part)),
+    };
+    let may = |reach: Reach| {
+        UNJUDGED.iter().filter(|(.., own)| reach == Reach::Owners || *own == reach).any(
+            |(methods, rule, _)| {
+                let rule: Vec<&str> = rule.split('/').filter(|part| !part.is_empty()).collect();
+                let after = |at: usize| {
+                    let (before, own) = path.split_at(at);
+                    matches(&rule, own) && reached(before, reach)
+                };
+                methods.contains(&method.as_str()) && (0..=path.len()).any(after)
+            },
+        )
+    };
+    [Reach::Keys, Reach::Owners].into_iter().find(|reach| may(*reach))
 }
 
 /// Checks whether a request may be passed on.
@@ -178,7 +198,14 @@ mod tests {
         let (owners, keys) = (Some(Reach::Owners), Some(Reach::Keys));
         for (method, path, expected) in [
             ("GET", "/v1/models", keys),
-            ("GET", "/openai/v1/models/meta-llama/Llama-3:8b", keys),
+            ("GET", "/v1/models/m-1", keys),
+            ("GET", "/openai/v1/models/m-1", owners),
+            ("GET", "/v1/models/meta-llama/Llama-3:8b", owners),
+            ("GET", "/v1/organization/models", owners),
+            ("GET", "/organization/v1/admin_api_keys/models/x", owners),
+            ("POST", "/v1/organization/messages/count_tokens", owners),
+            ("GET", "/v1/vector_stores/v1/files/f1", owners),
+            ("GET", "/v1/vector_stores/v1/files/f1/content", None),
             ("POST", "/v1/messages/count_tokens", keys),
             ("POST", "/v1/embeddings", owners),
             ("POST", "/openai/deployments/m/embeddings", owners),
