@@ -138,12 +138,15 @@ impl Asked {
         })
     }
 
-    /// The request with its tools replaced.
-    pub(crate) fn with_tools(&self, tools: &[u8]) -> Option<Bytes> {
+    /// Replaces its tools. Returns the new body.
+    pub(crate) fn replace_tools(&mut self, tools: &[u8]) -> Option<Bytes> {
         let own = self.tools.as_ref()?;
         let start = own.as_ptr().addr().checked_sub(self.body.as_ptr().addr())?;
         let (before, after) = (self.body.get(..start)?, self.body.get(start + own.len()..)?);
-        Some(Bytes::from([before, tools, after].concat()))
+        let body = Bytes::from([before, tools, after].concat());
+        self.tools = Some(body.slice(start..start + tools.len()));
+        self.body = body.clone();
+        Some(body)
     }
 
     /// Whether the server itself runs tools for this request.
@@ -264,10 +267,12 @@ mod tests {
     #[test]
     fn only_the_tools_change() {
         let body = "{ \"model\":\"m\",\"tools\": [ 1,2 ] , \"stream\" :true}";
-        let asked = Asked::read(Wire::Chat, &HeaderMap::new(), Bytes::from_static(body.as_bytes()))
-            .unwrap();
+        let mut asked =
+            Asked::read(Wire::Chat, &HeaderMap::new(), Bytes::from_static(body.as_bytes()))
+                .unwrap();
         assert!(asked.streams);
-        let changed = asked.with_tools(b"[3]").unwrap();
+        let changed = asked.replace_tools(b"[3]").unwrap();
+        assert_eq!(asked.tools.as_deref(), Some(&b"[3]"[..]));
         assert_eq!(changed, "{ \"model\":\"m\",\"tools\": [3] , \"stream\" :true}");
         for body in ["[]", "x", "{\"a\":}", ""] {
             let bytes = Bytes::copy_from_slice(body.as_bytes());

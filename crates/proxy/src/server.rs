@@ -425,9 +425,7 @@ impl Exchange {
         prepared.recorded().await;
         let offered =
             tools::offered(&self.settings, &self.asked, &prepared.shown, &prepared.seen).await?;
-        let changed = self.asked.with_tools(&offered.tools)?;
-        self.asked.tools = None;
-        self.asked.body = changed.clone();
+        let changed = self.asked.replace_tools(&offered.tools)?;
         self.tools = Some(offered.told);
         Some(changed)
     }
