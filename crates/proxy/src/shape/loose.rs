@@ -162,7 +162,7 @@ impl Loose {
 
     /// Counts the letters in a member. Returns whether there were any.
     pub(super) fn count(&mut self, name: &str, value: &Value) -> Read<bool> {
-        if BESIDE.contains(&name) || ENDINGS.iter().any(|end| name.ends_with(end)) {
+        if is_beside(name) {
             return Ok(false);
         }
         match value {
@@ -197,6 +197,11 @@ impl Loose {
         self.letters += count;
         if self.letters > MOST { Err(Unreadable::LooseWords) } else { Ok(true) }
     }
+}
+
+/// Whether a member does not contain the agent's words.
+pub(super) fn is_beside(name: &str) -> bool {
+    BESIDE.contains(&name) || ENDINGS.iter().any(|end| name.ends_with(end))
 }
 
 /// Whether an object has a name and arguments.

@@ -9,6 +9,7 @@ mod chat;
 mod letters;
 mod loose;
 mod messages;
+mod native;
 mod responses;
 
 use counterfoil_model::{JsonLimits, ToolCall, parse_strict};

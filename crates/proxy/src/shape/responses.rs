@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::call::ReadCall;
+use super::native::{self, Streamed};
 use super::{
     Members, Parts, Read, Reader, Unreadable, Voice, has, list, object, only_text, place, text,
 };
@@ -24,18 +25,6 @@ const BESIDE: [&str; 10] = [
     "keepalive",
 ];
 
-/// Members of calls that have a kind of their own instead of a name.
-const OF_CALLS: [&str; 8] = [
-    "call_id",
-    "name",
-    "action",
-    "actions",
-    "operation",
-    "environment",
-    "max_output_length",
-    "pending_safety_checks",
-];
-
 /// Kinds of items that do not contain the agent's words.
 const THOUGHTS: [&str; 2] = ["reasoning", "compaction"];
 
@@ -53,6 +42,8 @@ struct Item {
     whole: Option<Members>,
     /// Whether its first event has arguments, so that no more may follow.
     full: bool,
+    /// The parts of a native call, as far as they were received piece by piece.
+    streamed: Streamed,
 }
 
 /// A part of a message.
@@ -85,6 +76,10 @@ impl Reader for Items {
                 let response = object(members.get("response").unwrap_or(&Value::Null))?;
                 around_response(response, parts)?;
                 if has(response, "output") { Err(Unreadable::Place) } else { Ok(()) }
+            }
+            kind if native::streams(kind) => {
+                let item = self.item(members)?;
+                item.streamed.add(&item.kind, members, parts)
             }
             kind if BESIDE.iter().any(|begin| kind.starts_with(begin)) => Ok(()),
             _ => parts.odd(event),
@@ -138,6 +133,7 @@ fn read_item(item: &Members, parts: &mut Parts, asked: &Asked) -> Read<Item> {
         call: ReadCall::default(),
         whole: None,
         full: false,
+        streamed: Streamed::default(),
     };
     match kind {
         "message" => {
@@ -155,7 +151,7 @@ fn read_item(item: &Members, parts: &mut Parts, asked: &Asked) -> Read<Item> {
             read.call.argue(item.get(name).unwrap_or(&Value::Null))?;
             read.full = has(item, name);
         }
-        kind if CALLS.contains(&kind) => parts.within(item, &OF_CALLS)?,
+        kind if CALLS.contains(&kind) => native::read(item, parts)?,
         kind if THOUGHTS.contains(&kind) => {}
         // It asks the client to approve a call of a tool that is unknown here.
         "mcp_approval_request" => return Err(Unreadable::LooseCall),
@@ -216,7 +212,7 @@ impl Items {
         }
         let item = self.item(event)?;
         let same = item.kind == ended.kind && item.id == ended.id && item.said == ended.said;
-        if !same || !item.call.ends_as(&ended.call) {
+        if !same || !item.call.ends_as(&ended.call) || !item.streamed.ends_as(members) {
             return Err(Unreadable::Repeated);
         }
         (item.call, item.whole) = (ended.call, Some(members.clone()));
