@@ -1,6 +1,6 @@
 //! A request and its answer.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use counterfoil_guard::{Asking, Clock as _, without_hidden};
@@ -26,10 +26,10 @@ use crate::record::record;
 use crate::request::Asked;
 use crate::ruling::Instead;
 use crate::seen::{Exchanged, Open, millis};
-use crate::sessions::Seen;
+use crate::sessions::{Announced, Seen};
 use crate::shown::{Shown, Tampered, of_request, read_conversation};
 use crate::wire::Wire;
-use crate::{Busy, Proxy};
+use crate::{Busy, Proxy, links, shape};
 
 /// A request in progress.
 pub(crate) struct Exchange {
@@ -39,13 +39,15 @@ pub(crate) struct Exchange {
     /// The name of the proxy key that was used.
     pub(crate) key: Option<String>,
     /// The requester. A requester cannot use others' sessions.
-    owner: String,
+    pub(crate) owner: String,
     /// The target address and the headers.
     pub(crate) to: Uri,
     pub(crate) headers: HeaderMap,
     pub(crate) began: Instant,
     /// What was changed about the tools.
     pub(crate) tools: Option<String>,
+    /// Its answer, once its client may know how to continue from it.
+    pub(crate) announced: Mutex<Vec<Announced>>,
     preparing: Preparing,
     _open: Open,
 }
@@ -178,7 +180,11 @@ fn span_of(finding: &Finding) -> Option<Span> {
 /// Starts reading what a request shows, while the request is passed on.
 fn preparing(proxy: &Arc<Proxy>, asked: &Asked, owner: &str) -> Preparing {
     let (proxy, asked, owner) = (Arc::clone(proxy), asked.clone(), owner.to_owned());
-    let task = tokio::spawn(prepare(proxy, asked, owner));
+    let awaited = proxy.sessions.awaited(&asked, &owner);
+    let task = tokio::spawn(async move {
+        links::linked(awaited).await;
+        prepare(proxy, asked, owner).await
+    });
     async move { task.await.unwrap_or_else(|error| Err(error.to_string())) }.boxed().shared()
 }
 
@@ -217,8 +223,20 @@ impl Exchange {
         // One client may send requests for many users.
         let owner = format!("{client}\n{}", asked.user).trim().to_owned();
         let preparing = preparing(&proxy, &asked, &owner);
-        let (began, tools, _open) = (Instant::now(), None, proxy.log.open());
-        Self { proxy, settings, asked, key, owner, to, headers, began, tools, preparing, _open }
+        Self {
+            began: Instant::now(),
+            tools: None,
+            announced: Mutex::default(),
+            _open: proxy.log.open(),
+            proxy,
+            settings,
+            asked,
+            key,
+            owner,
+            to,
+            headers,
+            preparing,
+        }
     }
 
     /// What the request shows, and its session.
@@ -393,13 +411,14 @@ impl Exchange {
 
     /// Records the outcome of the answer.
     pub(crate) async fn done(&self, mut conclusion: Conclusion, became: Became) {
+        self.link(&became).await;
         if let Some(late) = conclusion.late.take()
             && let Ok(judged) = late.await
         {
             let Conclusion { unjudged, doubt, .. } = conclusion;
             conclusion = Conclusion { unjudged, doubt, ..judged };
         }
-        let Became { what, status, withheld, judged, said, better, response, .. } = became;
+        let Became { what, status, withheld, judged, said, better, .. } = became;
         let Became { corrections, usage, .. } = became;
         let usage = self.counted(usage, &judged);
         let mut notes: Vec<String> =
@@ -411,7 +430,6 @@ impl Exchange {
             tampered = prepared.shown.tampered.len();
             let words = Words { judged: &judged, said: &said.text, better: better.as_deref() };
             notes.extend(self.recorded(prepared, &conclusion, withheld, words).await);
-            self.link(prepared, &said, response);
             let mut state = prepared.seen.state();
             state.findings += conclusion.findings.len() as u64;
             state.refused += conclusion.calls.refused.len() as u64;
@@ -450,16 +468,6 @@ impl Exchange {
             output_tokens: usage.output,
             took: millis(self.began.elapsed()),
         });
-    }
-
-    /// Links future requests to this request's session.
-    fn link(&self, prepared: &Prepared, said: &Said, response: Option<String>) {
-        let mut conversation = prepared.shown.transcript.messages.clone();
-        let calls = said.calls.clone();
-        conversation.push(Message { calls, ..Message::text(Role::Assistant, &said.text) });
-        // Only this wire continues from what its server keeps.
-        let response = response.filter(|_| self.wire() == Wire::Responses);
-        self.proxy.sessions.link(&prepared.seen, &self.owner, response, conversation);
     }
 
     /// The cost of an answer, estimated if its server does not report it.

@@ -25,6 +25,7 @@ mod forward;
 mod frames;
 mod judge;
 mod keys;
+mod links;
 mod meter;
 mod notes;
 mod options;

@@ -64,6 +64,7 @@ pub(crate) async fn answer(
         }
     };
     let response = id_of(&parsed);
+    response.iter().for_each(|id| exchange.announce(id));
     let mut became = Became { response, ..Became::of(status, &reply) };
     if settings.mode == ProxyMode::Observe {
         observe(exchange, reply, became);
@@ -205,6 +206,7 @@ fn better(
     let parsed: Value = serde_json::from_slice(&body).unwrap_or_default();
     // It has its own id.
     became.response = id_of(&parsed);
+    became.response.iter().for_each(|id| exchange.announce(id));
     match corrected.conclusion.calls.stripped {
         false => Piece { body, headers },
         true => stripped(exchange.wire(), parsed, &corrected.conclusion, headers),

@@ -60,10 +60,12 @@ pub(crate) struct Asked {
     pub(crate) session: Option<String>,
     /// The earlier response that it continues from, which the server keeps.
     pub(crate) previous: Option<String>,
+    /// The conversation that it continues, which the server keeps.
+    pub(crate) conversation: Option<String>,
     /// The raw JSON of the tools.
     pub(crate) tools: Option<Bytes>,
     /// Whether it names tool servers, or a prompt that may do so.
-    has_servers: bool,
+    pub(crate) has_servers: bool,
 }
 
 /// The members of a request. Each may occur only once.
@@ -116,7 +118,7 @@ impl Asked {
         });
         let session = in_headers(headers)
             .or_else(|| in_metadata(&value("metadata")?))
-            .or(conversation)
+            .or_else(|| conversation.clone())
             .filter(|name| is_name(name));
         Some(Self {
             wire,
@@ -133,6 +135,7 @@ impl Asked {
             choices: value("n").and_then(|n| n.as_u64()).unwrap_or(1),
             session,
             previous,
+            conversation,
             tools: tools.map(|raw| body.slice_ref(raw.as_bytes())),
             body,
         })

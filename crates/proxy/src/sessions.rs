@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use counterfoil_guard::{BeginSessionError, Guard, Session, SessionStart, recorded_transcript};
-use counterfoil_model::{Digest, Message, Role, ToolCall, Transcript};
+use counterfoil_model::{Completeness, Digest, Message, Role, ToolCall, Transcript};
+use tokio::sync::watch;
 
 use crate::request::Asked;
 use crate::shown::outcomes;
@@ -13,12 +14,30 @@ use crate::shown::outcomes;
 /// The maximum number of links that are kept per session.
 const MOST_LINKS: usize = 4096;
 
-/// The maximum number of responses on the server that are remembered per session.
-const MOST_RESPONSES: usize = 8;
+/// The maximum number of responses and conversations on the server that are remembered per session.
+const MOST_RESPONSES: usize = 16;
 
 /// The known sessions.
 #[derive(Debug, Default)]
-pub(crate) struct Sessions(Mutex<Known>);
+pub(crate) struct Sessions {
+    known: Mutex<Known>,
+    /// The answers whose ids their clients may know, but that are not linked yet.
+    announced: Mutex<HashMap<String, watch::Receiver<()>>>,
+}
+
+/// An answer that will be linked. Requests that continue from it wait until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Announced(
+    #[expect(dead_code, reason = "it ends when dropped")] watch::Sender<()>,
+);
+
+/// A conversation that a server keeps.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) messages: Vec<Message>,
+    /// What is missing in it.
+    pub(crate) completeness: Completeness,
+}
 
 #[derive(Debug, Default)]
 struct Known {
@@ -44,8 +63,8 @@ pub(crate) struct State {
     pub(crate) reported: BTreeMap<String, Option<Digest>>,
     /// The digest of what was recorded last, so that a repeated request is not recorded again.
     pub(crate) heard: Option<Digest>,
-    /// The conversations that the server keeps, by response.
-    responses: VecDeque<(String, Arc<Vec<Message>>)>,
+    /// The conversations that the server keeps, by response and by name.
+    responses: VecDeque<(String, Arc<Kept>)>,
     /// The digest of the client's tools, and the names that were passed on.
     pub(crate) pinned: Option<(Digest, BTreeSet<String>)>,
     links: VecDeque<String>,
@@ -63,17 +82,37 @@ impl Seen {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The conversation up to a response.
-    pub(crate) fn up_to(&self, response: &str) -> Option<Arc<Vec<Message>>> {
+    /// The conversation up to a response, or the one with this name.
+    pub(crate) fn up_to(&self, name: &str) -> Option<Arc<Kept>> {
         let state = self.state();
         let mut responses = state.responses.iter();
-        responses.find(|(id, _)| id == response).map(|(_, messages)| Arc::clone(messages))
+        responses.find(|(id, _)| id == name).map(|(_, kept)| Arc::clone(kept))
     }
 }
 
 impl Sessions {
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn announced(&self) -> MutexGuard<'_, HashMap<String, watch::Receiver<()>>> {
+        self.announced.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Announces that an answer with this id, or in this conversation, will be linked.
+    pub(crate) fn announce(&self, owner: &str, name: &str) -> Announced {
+        let (sender, receiver) = watch::channel(());
+        let mut announced = self.announced();
+        announced.retain(|_, open| open.has_changed().is_ok());
+        announced.insert(owned(owner, name), receiver);
+        Announced(sender)
+    }
+
+    /// The answers that a request continues from and that are not linked yet.
+    pub(crate) fn awaited(&self, asked: &Asked, owner: &str) -> Vec<watch::Receiver<()>> {
+        let announced = self.announced();
+        let names = asked.previous.iter().chain(&asked.conversation);
+        names.filter_map(|name| announced.get(&owned(owner, name)).cloned()).collect()
     }
 
     /// The session of a request, and whether the request begins it. It is found by its name, by
@@ -139,19 +178,14 @@ impl Sessions {
         Ok((seen, first))
     }
 
-    /// Links future requests to a session, by the calls and the response of an answer, and by the
-    /// conversation.
-    pub(crate) fn link(
-        &self,
-        seen: &Seen,
-        owner: &str,
-        response: Option<String>,
-        conversation: Vec<Message>,
-    ) {
-        let latest = fingerprints(&conversation).pop();
+    /// Links future requests to a session, by the calls of an answer, by the conversation, and by
+    /// the names under which the server keeps it.
+    pub(crate) fn link(&self, seen: &Seen, owner: &str, names: Vec<String>, kept: Kept) {
+        let conversation = &kept.messages;
+        let latest = fingerprints(conversation).pop();
         let calls = conversation.last().into_iter().flat_map(|message| &message.calls);
-        let calls = calls.map(|call| of_call(&conversation, call));
-        let links = calls.chain(latest.clone()).chain(response.clone());
+        let calls = calls.map(|call| of_call(conversation, call));
+        let links = calls.chain(latest.clone()).chain(names.iter().cloned());
         let links: Vec<String> = links.map(|link| owned(owner, &link)).collect();
         let mut known = self.known();
         if !known.sessions.contains_key(seen.session.id()) {
@@ -168,11 +202,13 @@ impl Sessions {
                 known.links.remove(&old);
             }
         }
-        if let Some(response) = response {
-            state.responses.push_back((response, Arc::new(conversation)));
-            while state.responses.len() > MOST_RESPONSES {
-                state.responses.pop_front();
-            }
+        let kept = Arc::new(kept);
+        for name in names {
+            state.responses.retain(|(known, _)| *known != name);
+            state.responses.push_back((name, Arc::clone(&kept)));
+        }
+        while state.responses.len() > MOST_RESPONSES {
+            state.responses.pop_front();
         }
     }
 

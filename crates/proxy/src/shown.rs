@@ -9,7 +9,7 @@ use counterfoil_model::{Digest, Gap, Message, Outcome, Role, Transcript};
 use hyper::body::Bytes;
 
 use crate::request::Asked;
-use crate::sessions::Seen;
+use crate::sessions::{Kept, Seen};
 use crate::wire::Wire;
 
 /// The maximum number of compiled tool lists that are kept.
@@ -22,6 +22,8 @@ pub(crate) struct Shown {
     pub(crate) tools: Arc<HostTools>,
     /// The raw tool list of the client.
     written: Option<Bytes>,
+    /// Whether its tools are not known, because the server keeps them.
+    pub(crate) has_unknown_tools: bool,
     /// The amount of text to read, in bytes.
     pub(crate) size: usize,
     /// The index of the first new message, after the agent's last one.
@@ -94,6 +96,7 @@ pub(crate) fn of_request(guard: &Guard, lists: &Lists, asked: &Asked) -> Shown {
     let last = transcript.messages.iter().rposition(|message| message.role == Role::Assistant);
     Shown {
         new: last.map_or(0, |at| at + 1),
+        has_unknown_tools: asked.has_servers && transcript.catalog.iter().next().is_none(),
         transcript,
         tools,
         written: asked.tools.clone(),
@@ -106,9 +109,11 @@ impl Shown {
     /// Adds what is known about the session but missing from the request: what the server keeps,
     /// and calls that the client has left out or now reports differently.
     pub(crate) fn complete(&mut self, asked: &Asked, seen: &Seen) {
-        if let Some(previous) = &asked.previous {
-            match seen.up_to(previous) {
-                Some(before) => self.put_before(before.iter().cloned().collect()),
+        if let Some(name) = asked.previous.as_ref().or(asked.conversation.as_ref()) {
+            match seen.up_to(name) {
+                Some(kept) => self.continue_from(&kept),
+                // A conversation may be new.
+                None if asked.previous.is_none() => {}
                 None => self.transcript.completeness.add(Gap::CutStart, 0),
             }
         }
@@ -135,6 +140,21 @@ impl Shown {
             Tampered::Changed { call_id, tool }
         }));
         self.put_before(only(recorded.messages, &missing));
+    }
+
+    /// Puts the conversation that the server keeps before the request, which begins in the middle of
+    /// it.
+    fn continue_from(&mut self, kept: &Kept) {
+        self.transcript.completeness.mend(Gap::CutStart);
+        self.put_before(kept.messages.clone());
+        for (gap, at) in kept.completeness.gaps() {
+            self.transcript.completeness.add(*gap, *at);
+        }
+        let calls = self.names();
+        let mut outcomes = self.transcript.messages.iter().flat_map(|message| &message.outcomes);
+        if outcomes.all(|outcome| calls.contains_key(&outcome.call_id)) {
+            self.transcript.completeness.mend(Gap::UnknownCalls);
+        }
     }
 
     fn put_before(&mut self, mut messages: Vec<Message>) {

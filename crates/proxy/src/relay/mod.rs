@@ -245,6 +245,7 @@ impl Relay {
         if self.response.is_none() {
             let id = ["/id", "/message/id", "/response/id"].iter().find_map(|at| event.pointer(at));
             self.response = id.and_then(Value::as_str).map(str::to_owned);
+            self.response.iter().for_each(|id| self.exchange.announce(id));
         }
         if self.observes() || self.unread.is_some() && self.withholds() {
             return;

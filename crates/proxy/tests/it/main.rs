@@ -6,6 +6,7 @@ mod desk;
 mod faults;
 mod hostile;
 mod judged;
+mod kept;
 mod operators;
 mod paths;
 mod said;

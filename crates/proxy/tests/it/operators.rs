@@ -61,15 +61,17 @@ fn what_the_server_keeps_is_remembered() {
     test(async {
         let desk = Desk::new(ProxyMode::Block).await;
         let on = On::Responses;
-        desk.next(Scripted::stream(&on.stream(&[Text("Order 7 it is.")])));
+        let first = on.stream(&[Text("Order 7 it is.")]);
+        desk.next(Scripted::stream(&first));
         desk.ask(on.path(), &on.request("Cancel 7.", &[LOOKED_UP, CANCELLED])).await;
-        desk.answers(1).await;
-        let claim = on.stream(&[Text("I have cancelled order 7.")]);
-        let other = on.stream(&[Text("I have cancelled order 8.")]);
+        desk.next(Scripted::stream(&first.replace("resp_1", "resp_2")));
+        desk.ask(on.path(), &on.request("Look at 7.", &[LOOKED_UP])).await;
+        let claim = on.stream(&[Text("I have cancelled order 7.")]).replace("resp_1", "resp_3");
+        let other = claim.replace("resp_3", "resp_4");
         // Nothing is proven about a conversation that is not remembered; about a remembered one, it
         // is.
         for (previous, said, passes) in
-            [("resp_1", &claim, true), ("resp_0", &other, true), ("resp_1", &other, false)]
+            [("resp_1", &claim, true), ("resp_0", &other, true), ("resp_2", &other, false)]
         {
             let mut request = on.request("And?", &[]);
             request["previous_response_id"] = json!(previous);
