@@ -4,7 +4,7 @@ use counterfoil_guard::{
     Asking, CallError, HostedCall, Judged, Listed, Reason, Surroundings, without_hidden,
 };
 use counterfoil_model::{Message, Origin, ToolCall};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::sessions::Seen;
 use crate::shown::Shown;
@@ -70,12 +70,10 @@ async fn one(
     asking: Asking,
 ) -> Result<(Option<(String, bool)>, Vec<String>), CallError> {
     let around = Surroundings::default();
-    // If a request has no tools of its own, the available tools are not known. Tools that a model
-    // knows natively are declared by the client by their kind.
-    let known = shown.transcript.catalog.iter().next().is_some();
+    // Tools that a model knows natively are declared by the client by their kind.
     let of_models = OF_MODELS.contains(&call.tool.as_str()) && shown.declares(&call.tool);
     let command = of_models.then(|| as_command(call));
-    if !known || command.is_some() {
+    if shown.has_unknown_tools || command.is_some() {
         let call = command.unwrap_or_else(|| call.clone());
         let hosted = HostedCall::of_unknown(call, Origin::External);
         let before = seen.session.before(&hosted, &around, asking).await?;
@@ -117,11 +115,11 @@ pub(crate) async fn spoken(
 /// Tools that models know natively, without a schema.
 const OF_MODELS: [&str; 4] = ["local_shell", "shell", "computer", "apply_patch"];
 
-/// Converts a native shell call to the form that gates read, with its command as a single text.
-/// Other calls stay unchanged.
+/// Converts a native shell call to the form that gates read, with its command as a single text that
+/// also goes to its folder and sets its variables. Other calls stay unchanged.
 fn as_command(call: &ToolCall) -> ToolCall {
     // The guard denies unreadable arguments.
-    let Ok(arguments) = call.arguments.parse() else { return call.clone() };
+    let Ok(mut arguments) = call.arguments.parse() else { return call.clone() };
     let words = ["command", "commands"].iter().find_map(|name| arguments.get(*name));
     let Some(Value::Array(words)) = words else { return call.clone() };
     // A word may be a JSON number; a shell reads it as text.
@@ -132,7 +130,31 @@ fn as_command(call: &ToolCall) -> ToolCall {
         words if arguments.get("commands").is_some() => words.join("\n"),
         words => words.join(" "),
     };
-    ToolCall::new(&call.id, &call.tool, json!({ "command": command }).to_string())
+    let command = format!("{}{command}", surroundings(&arguments));
+    if let Some(members) = arguments.as_object_mut() {
+        members.remove("commands");
+        members.insert("command".to_owned(), Value::String(command));
+    }
+    ToolCall::new(&call.id, &call.tool, arguments.to_string())
+}
+
+/// The commands that do what a native shell call asks for beside its command.
+fn surroundings(arguments: &Value) -> String {
+    let mut lines = String::new();
+    let folder = arguments.get("working_directory").and_then(Value::as_str).unwrap_or_default();
+    if !folder.is_empty() {
+        lines.push_str(&format!("cd {}\n", quoted(folder)));
+    }
+    let variables = arguments.get("env").and_then(Value::as_object);
+    for (name, value) in variables.into_iter().flatten() {
+        lines.push_str(&format!("export {name}={}\n", quoted(&word(value))));
+    }
+    lines
+}
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn word(value: &Value) -> String {
@@ -146,4 +168,34 @@ fn denied(judged: &Judged) -> Option<(String, bool)> {
         None => reason.message.clone(),
     };
     Some((reasons.iter().map(told).collect::<Vec<_>>().join("; "), true))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_native_shell_call_is_one_command() {
+        for (arguments, expected) in [
+            (json!({ "command": ["bash", "-lc", "ls"], "env": {} }), "ls"),
+            (json!({ "commands": ["ls", "pwd"] }), "ls\npwd"),
+            (
+                json!({ "command": ["cat", "shadow"], "working_directory": "/etc" }),
+                "cd '/etc'\ncat shadow",
+            ),
+            (
+                json!({ "command": ["./migrate"], "env": { "DB": "it's" }, "working_directory": null }),
+                "export DB='it'\\''s'\n./migrate",
+            ),
+        ] {
+            let call = as_command(&ToolCall::new("c", "local_shell", arguments.to_string()));
+            let read = call.arguments.parse().unwrap();
+            assert_eq!(read["command"], expected, "{arguments}");
+            for name in ["env", "working_directory"] {
+                assert_eq!(read.get(name), arguments.get(name), "{arguments}");
+            }
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod faults;
 mod hostile;
 mod judged;
 mod kept;
+mod native;
 mod operators;
 mod paths;
 mod said;
