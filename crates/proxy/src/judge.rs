@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use counterfoil_guard::Guard;
 use counterfoil_model::{Finding, Message, Subject};
-use counterfoil_rules::check_from;
+use counterfoil_rules::{Fence, check_from};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
@@ -105,6 +105,10 @@ pub(crate) fn sentence_start(text: &str, at: usize) -> usize {
     last_end(before).unwrap_or(0)
 }
 
+/// The number of bytes before new words that are judged with them. At the end, everything is
+/// judged.
+const BEFORE: usize = 2000;
+
 /// How far back the start of a paragraph is looked for, in bytes.
 const LONGEST_PARAGRAPH: usize = 16 * 1024;
 
@@ -116,6 +120,33 @@ pub(crate) fn paragraph_start(text: &str, at: usize) -> usize {
     let before = text.get(from..at).unwrap_or_default();
     let found = before.rfind("\n\n").map(|found| found + 2).or_else(|| last_end(before));
     from + found.unwrap_or(0)
+}
+
+/// The part of a growing text that is judged with its newest words.
+#[derive(Debug, Default)]
+pub(crate) struct Window {
+    /// The start of the first line that was not read.
+    read: usize,
+    /// The code block that is open there.
+    fence: Option<Fence>,
+}
+
+impl Window {
+    /// The text from a paragraph that starts at least `before` bytes before `cleared`, up to `end`.
+    /// If it starts inside a code block, it begins with a fence.
+    pub(crate) fn of(&mut self, text: &str, (cleared, end): (usize, usize)) -> String {
+        let start = paragraph_start(text, cleared.saturating_sub(BEFORE));
+        while self.read < start {
+            let rest = text.get(self.read..).unwrap_or_default();
+            let Some(line) = rest.split_inclusive('\n').next().filter(|l| l.ends_with('\n')) else {
+                break;
+            };
+            self.fence = Fence::after(self.fence, line);
+            self.read += line.len();
+        }
+        let fence = self.fence.map(Fence::line).unwrap_or_default();
+        format!("{fence}{}", text.get(start..end).unwrap_or_default())
+    }
 }
 
 #[cfg(test)]
@@ -143,5 +174,18 @@ mod tests {
         assert_eq!(paragraph_start("One.\n\nTwo.", 8), 6);
         assert_eq!(paragraph_start("One. Two.", 7), 5);
         assert_eq!(paragraph_start("One.", 99), 0);
+    }
+
+    #[test]
+    fn a_window_inside_a_code_block_begins_with_its_fence() {
+        let code = "value = compute(1)\n\n".repeat(300);
+        let text = format!("A script:\n\n```python\n{code}```\n\nI sent it. ");
+        let mut window = Window::default();
+        let said = window.of(&text, (text.len() - 11, text.len()));
+        assert!(said.starts_with("```\nvalue") && said.ends_with("```\n\nI sent it. "), "{said}");
+        // After the block, nothing is added.
+        let longer = format!("{text}{}", "It is fine.\n\n".repeat(300));
+        let said = window.of(&longer, (longer.len(), longer.len()));
+        assert!(said.starts_with("It is fine."), "{said}");
     }
 }

@@ -19,7 +19,7 @@ use crate::exchange::{Became, Conclusion, Exchange, Said};
 use crate::failure;
 use crate::forward::BoxError;
 use crate::frames::{Frame, Frames, is_plain};
-use crate::judge::{last_end, paragraph_start};
+use crate::judge::{Window, last_end};
 use crate::notes;
 use crate::options::ProxyMode;
 use crate::shape::{self, Flow, Shape, Unreadable};
@@ -56,6 +56,7 @@ pub(crate) struct Relay {
     queue: VecDeque<Held>,
     held: usize,
     text: String,
+    window: Window,
     /// The length of the text that may be passed on.
     cleared: usize,
     /// The length of the text that was passed on.
@@ -107,6 +108,7 @@ impl Relay {
             queue: VecDeque::new(),
             held: 0,
             text: String::new(),
+            window: Window::default(),
             cleared: 0,
             released: 0,
             // An answer with several choices is not judged.
@@ -374,9 +376,8 @@ impl Relay {
             self.cleared = end;
             return;
         }
-        let start = paragraph_start(&self.text, self.cleared.saturating_sub(BEFORE));
-        let words = self.text.get(start..end).unwrap_or_default();
-        match self.exchange.judge_text(words).await {
+        let words = self.window.of(&self.text, (self.cleared, end));
+        match self.exchange.judge_text(&words).await {
             Ok(bad) if bad.is_empty() => self.cleared = end,
             // The rest may still correct it.
             Ok(_) => self.closing = true,
