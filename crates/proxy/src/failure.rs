@@ -55,14 +55,41 @@ pub(crate) async fn body(exchange: &Exchange, body: &Bytes) -> Option<Bytes> {
     match shape::parse(text) {
         Ok(parsed) if OF_ANSWERS.iter().any(|name| parsed.get(name).is_some()) => return None,
         Ok(parsed) => texts(&parsed, &mut said),
-        Err(_) => said.push(text.to_owned()),
+        Err(_) => loose(text, &mut said)?,
     }
     passes(exchange, &said).await.then(|| exchange.settings.without_keys(body))
 }
 
+/// Collects the texts of a body that is not JSON: itself, and all JSON texts in it, because some
+/// clients read events or lines in it. `None` if it has a member of answers.
+fn loose(body: &str, found: &mut Vec<String>) -> Option<()> {
+    found.push(body.to_owned());
+    let (mut rest, mut together) = (body, String::new());
+    while let Some(at) = rest.find('"') {
+        let from = rest.get(at..)?;
+        let mut texts = serde_json::Deserializer::from_str(from).into_iter::<String>();
+        let text = texts.next().and_then(Result::ok);
+        let end = texts.byte_offset();
+        rest = from.get(if text.is_some() { end } else { 1 }..)?;
+        let Some(text) = text else { continue };
+        if rest.trim_start().starts_with(':') {
+            if OF_ANSWERS.contains(&text.as_str()) {
+                return None;
+            }
+            continue;
+        }
+        together.push_str(&text);
+        if text.contains(char::is_whitespace) {
+            found.push(text);
+        }
+    }
+    found.push(together);
+    Some(())
+}
+
 /// Whether nothing is wrong with these texts, individually and together.
 async fn passes(exchange: &Exchange, texts: &[String]) -> bool {
-    if texts.len() > MOST_TEXTS {
+    if texts.len() > MOST_TEXTS || texts.iter().any(|text| shape::has_odd_letters(text)) {
         return false;
     }
     let together = texts.join("\n\n");
@@ -81,5 +108,27 @@ fn texts(value: &Value, found: &mut Vec<String>) {
         Value::Array(list) => list.iter().for_each(|value| texts(value, found)),
         Value::Object(members) => members.values().for_each(|value| texts(value, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_texts_of_a_body_are_found_in_every_form() {
+        for (body, expected) in [
+            ("Not found", Some(vec![""])),
+            ("data: {\"error\":{\"message\":\"a \\u0062\"}}\n\n", Some(vec!["a b", "a b"])),
+            ("{\"x\":\"I \"}\n{\"x\":\"sent\"}", Some(vec!["I ", "I sent"])),
+            ("5\" wide", Some(vec![""])),
+            ("data: {\"choices\":[]}", None),
+            ("data: { \"delta\" : {} }", None),
+        ] {
+            let mut found = Vec::new();
+            let read = loose(body, &mut found).map(|()| found.split_off(1));
+            let expected = expected.map(|all| all.into_iter().map(str::to_owned).collect());
+            assert_eq!(read, expected, "{body}");
+        }
     }
 }

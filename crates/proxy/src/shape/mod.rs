@@ -217,6 +217,11 @@ pub(crate) fn parse(text: &str) -> Result<Value, Unreadable> {
     parse_strict(text, limits).map_err(|_| Unreadable::Json)
 }
 
+/// Whether a text has a word that is not what it looks like.
+pub(crate) fn has_odd_letters(text: &str) -> bool {
+    Letters::default().read(text).is_err()
+}
+
 /// Whether a value is empty.
 fn is_nothing(value: &Value) -> bool {
     match value {

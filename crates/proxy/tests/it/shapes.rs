@@ -426,6 +426,15 @@ fn what_a_server_says_when_it_gives_up_is_judged() {
                 (gone(302, "no"), 502, false),
                 (Scripted::status(400, LIE), 400, false),
                 (Scripted::status(400, &call), 400, false),
+                (Scripted::status(400, &events(&[delta(json!({ "content": LIE }))])), 400, false),
+                (
+                    Scripted::status(400, &events(&[json!({ "error": { "message": LIE } })])),
+                    400,
+                    false,
+                ),
+                (Scripted::status(400, &events(&[json!({ "error": "Not known." })])), 400, true),
+                (Scripted::status(502, "<html>\n<h1>Bad Gateway</h1>\n</html>"), 502, true),
+                (gone(400, &LIE.replace("cancelled", "can\u{200b}celled")), 400, false),
                 (Scripted::status(500, &On::Chat.whole(&[Text(LIE)]).to_string()), 500, false),
             ] {
                 let desk = desk(mode).await;
