@@ -288,6 +288,10 @@ impl Exchange {
         for (message, plain) in seen.iter_mut().zip(&plain) {
             plain.iter().for_each(|plain| message.text.clone_from(&plain.text));
         }
+        let hidden = |plain: &Plain| shape::has_odd_letters(&plain.text);
+        if self.settings.withholds() && plain.iter().flatten().any(hidden) {
+            return Err(NotJudged::Letters);
+        }
         let mut findings = judges.judge(guard, &prepared.shown, answer, limit).await?;
         if plain.iter().any(Option::is_some) {
             let more = judges.judge(guard, &prepared.shown, seen, limit).await?;

@@ -25,6 +25,8 @@ pub(crate) struct Judges(Arc<Semaphore>);
 pub(crate) enum NotJudged {
     #[error("it was not judged within {0} ms")]
     Late(u128),
+    #[error("a word in it contains look-alike or invisible characters")]
+    Letters,
     #[error("its judgement failed")]
     Failed,
 }

@@ -3,6 +3,9 @@
 
 use std::sync::LazyLock;
 
+use counterfoil_serve::is_unseen;
+use unicode_normalization::UnicodeNormalization as _;
+
 /// The maximum length of markup, in bytes. Longer markup counts as text, so that reading takes
 /// linear time.
 const LONGEST: usize = 2000;
@@ -18,7 +21,8 @@ pub(crate) struct Plain {
 /// Tags and entities, from the table.
 #[derive(Default)]
 struct Markup {
-    tags: Vec<&'static str>,
+    /// The tags that end a paragraph. All other tags are within a line.
+    blocks: Vec<&'static str>,
     entities: Vec<(&'static str, &'static str)>,
 }
 
@@ -30,7 +34,7 @@ pub(crate) fn rows(kind: &'static str) -> impl Iterator<Item = &'static str> {
 
 fn markup() -> &'static Markup {
     static MARKUP: LazyLock<Markup> = LazyLock::new(|| Markup {
-        tags: rows("tag").collect(),
+        blocks: rows("block").collect(),
         entities: rows("entity").map(|row| row.split_once(' ').unwrap_or((row, ""))).collect(),
     });
     &MARKUP
@@ -42,28 +46,9 @@ impl Plain {
         let mut plain = Self { text: String::new(), from: Vec::new() };
         let mut rest = text;
         let mut found = false;
-        while let Some(c) = rest.chars().next() {
+        while !rest.is_empty() {
             let at = text.len() - rest.len();
-            let near = beginning(rest);
-            let (length, said) = match c {
-                '`' => (code(near), None),
-                '<' => tag(near).map_or((1, None), |length| (length, Some(String::new()))),
-                '&' => entity(near).map_or((1, None), |(length, said)| (length, Some(said))),
-                '[' if !plain.text.ends_with('!') => match link(near) {
-                    // The words of a link are kept, its address is not.
-                    Some(words) => {
-                        let inner = rest.get(1..=words).unwrap_or_default();
-                        plain.push_words(inner, at + 1);
-                        let length = rest.find(')').map_or(1, |end| end + 1);
-                        (length.max(words + 2), Some(String::new()))
-                    }
-                    None => (1, None),
-                },
-                '*' if within_word(&plain.text, rest) => {
-                    (rest.len() - rest.trim_start_matches('*').len(), Some(String::new()))
-                }
-                c => (c.len_utf8(), None),
-            };
+            let (length, said) = plain.next(rest, at);
             let (written, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
             match said {
                 None => plain.push(written, at),
@@ -77,6 +62,32 @@ impl Plain {
         }
         plain.from.push(text.len());
         found.then_some(plain)
+    }
+
+    /// The length of the markup or the character at the start of a text, and what markup says.
+    fn next(&mut self, rest: &str, at: usize) -> (usize, Option<String>) {
+        let near = beginning(rest);
+        let Some(c) = rest.chars().next() else { return (0, None) };
+        let marked = match c {
+            '`' => return (code(near), None),
+            '<' => tag(near),
+            '&' => entity(near),
+            '\u{1b}' | '\u{9b}' => Some((escape(near), String::new())),
+            // The words of a link are kept, its address is not.
+            '[' if !self.text.ends_with('!') => link(near).map(|words| {
+                self.push_words(rest.get(1..=words).unwrap_or_default(), at + 1);
+                let length = rest.find(')').map_or(1, |end| end + 1);
+                (length.max(words + 2), String::new())
+            }),
+            '*' | '_' => {
+                let run = rest.len() - rest.trim_start_matches(c).len();
+                let after = rest.get(run..).unwrap_or_default();
+                let said = is_emphasis(&self.text, after, c).then(String::new);
+                return (run, said);
+            }
+            c => folded(c).map(|said| (c.len_utf8(), said)),
+        };
+        marked.map_or((c.len_utf8(), None), |(length, said)| (length, Some(said)))
     }
 
     /// Adds words that may have markup of their own.
@@ -118,25 +129,46 @@ fn code(text: &str) -> usize {
     inside.find(open).map_or(fence, |end| fence + end + fence)
 }
 
-/// The length of the tag or comment at the start of a text.
-fn tag(text: &str) -> Option<usize> {
+/// The length of the tag or comment at the start of a text, and what it says: the end of a paragraph
+/// if it is a block.
+fn tag(text: &str) -> Option<(usize, String)> {
+    let until = |end: &str| text.find(end).map(|at| (at + end.len(), String::new()));
     if text.starts_with("<!--") {
-        return text.find("-->").map(|end| end + 3);
+        return until("-->");
+    }
+    if text.starts_with("<!") || text.starts_with("<?") {
+        return until(">");
     }
     let inside = text.strip_prefix("</").or_else(|| text.strip_prefix('<'))?;
-    let end = inside.find(|c: char| !c.is_ascii_alphanumeric())?;
+    let end = inside.find(|c: char| !c.is_ascii_alphanumeric() && !"-_".contains(c))?;
     let (name, rest) = inside.split_at_checked(end)?;
-    let close = rest
-        .find(['<', '>', '\n'])
-        .filter(|at| rest.get(*at..).is_some_and(|rest| rest.starts_with('>')))?;
-    let known = markup().tags.iter().any(|tag| tag.eq_ignore_ascii_case(name));
-    known.then_some(text.len() - rest.len() + close + 1)
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && rest.starts_with(|c: char| c.is_whitespace() || matches!(c, '/' | '>'));
+    let close = close(rest).filter(|_| is_name)?;
+    let is_block = markup().blocks.iter().any(|block| block.eq_ignore_ascii_case(name));
+    let said = if is_block { "\n\n" } else { "" };
+    Some((text.len() - rest.len() + close + 1, said.to_owned()))
 }
 
-/// The length of the entity at the start of a text, and its character.
+/// The end of a tag, after its attributes.
+fn close(rest: &str) -> Option<usize> {
+    let mut quote = None;
+    for (at, c) in rest.char_indices() {
+        match (quote, c) {
+            (None, '>') => return Some(at),
+            (None, '<') => return None,
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The length of the entity at the start of a text, and its character, unless it is invisible.
 fn entity(text: &str) -> Option<(usize, String)> {
     /// The maximum length of an entity's name, in bytes.
-    const LONGEST: usize = 10;
+    const LONGEST: usize = 30;
     let end = text.bytes().take(LONGEST + 2).position(|byte| byte == b';')?;
     let name = text.get(1..end)?;
     let number = name.strip_prefix('#').map(|number| match number.strip_prefix(['x', 'X']) {
@@ -144,13 +176,57 @@ fn entity(text: &str) -> Option<(usize, String)> {
         None => number.parse(),
     });
     let said = match number {
-        Some(number) => char::from_u32(number.ok()?)?.to_string(),
+        Some(number) => shown(char::from_u32(number.ok()?)?),
         None => {
-            let (_, said) = markup().entities.iter().find(|(known, _)| *known == name)?;
-            if name == "nbsp" { " ".to_owned() } else { (*said).to_owned() }
+            let known = markup().entities.iter().find(|(known, _)| *known == name);
+            let letter = || LETTERS.iter().find_map(|end| name.strip_suffix(end));
+            match known {
+                Some(_) if name == "nbsp" => " ".to_owned(),
+                Some((_, said)) => (*said).to_owned(),
+                None => letter().filter(|letter| letter.len() == 1)?.to_owned(),
+            }
         }
     };
     Some((name.len() + 2, said))
+}
+
+/// Suffixes of the names of mathematical letters.
+const LETTERS: [&str; 3] = ["scr", "fr", "opf"];
+
+/// A character of an entity as it is seen. Those that turn the direction of a text are kept, so that
+/// they are found.
+fn shown(c: char) -> String {
+    match c {
+        '\u{202d}' | '\u{202e}' => c.to_string(),
+        c if is_unseen(c) => String::new(),
+        c => folded(c).unwrap_or_else(|| c.to_string()),
+    }
+}
+
+/// The Latin letters that a letter in another form stands for: full-width and mathematical letters,
+/// ligatures.
+fn folded(c: char) -> Option<String> {
+    if c.is_ascii() {
+        return None;
+    }
+    let folded: String = std::iter::once(c).nfkc().collect();
+    let digits = matches!(c, '\u{ff10}'..='\u{ff19}' | '\u{1d7ce}'..='\u{1d7ff}');
+    let letters = !folded.is_empty() && folded.bytes().all(|byte| byte.is_ascii_alphabetic());
+    (digits || letters).then_some(folded)
+}
+
+/// The length of the control sequence of a terminal at the start of a text.
+fn escape(text: &str) -> usize {
+    let end = |from: usize, ends: &dyn Fn(char) -> bool| {
+        let found = text.char_indices().skip(from).find(|(_, c)| ends(*c));
+        found.map_or(text.len(), |(at, c)| at + c.len_utf8())
+    };
+    match (text.chars().next(), text.chars().nth(1)) {
+        (Some('\u{9b}'), _) => end(1, &|c| matches!(c, '@'..='~')),
+        (_, Some('[')) => end(2, &|c| matches!(c, '@'..='~')),
+        (_, Some(']')) => end(2, &|c| c == '\u{7}'),
+        _ => text.chars().take(2).map(char::len_utf8).sum(),
+    }
 }
 
 /// The length of the words of the link at the start of a text: `[words](address)`.
@@ -164,10 +240,17 @@ fn link(text: &str) -> Option<usize> {
     (!address.get(..close)?.contains(char::is_whitespace)).then_some(words.len())
 }
 
-/// Whether emphasis begins or ends between two letters.
-fn within_word(before: &str, rest: &str) -> bool {
-    let letter = |c: Option<char>| c.is_some_and(char::is_alphabetic);
-    letter(before.chars().next_back()) && letter(rest.trim_start_matches('*').chars().next())
+/// Whether emphasis begins or ends here: with asterisks between two letters, or with underscores at
+/// the edge of a word. Other asterisks are read by the rules.
+fn is_emphasis(before: &str, after: &str, mark: char) -> bool {
+    let (before, after) = (before.chars().next_back(), after.chars().next());
+    if mark == '*' {
+        let letter = |c: Option<char>| c.is_some_and(char::is_alphabetic);
+        return letter(before) && letter(after);
+    }
+    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let solid = |c: Option<char>| c.is_some_and(|c| !c.is_whitespace());
+    !word(before) && solid(after) || solid(before) && !word(after)
 }
 
 #[cfg(test)]
@@ -188,12 +271,27 @@ mod tests {
             ("canc&shy;elled", Some("cancelled")),
             ("`<b>x</b>` and 2*3*4 and a < b > c", None),
             ("```\n<b>x</b>\n```", None),
-            ("![a](b.png) [x] (y) Vec<u8>", None),
+            ("![a](b.png) [x] (y) <https://example.com> <a@example.com>", None),
+            ("Vec<u8>", Some("Vec")),
+            (
+                "_I sent_ it, __all__ of (_it_), not_this_one",
+                Some("I sent it, all of (it), not_this_one"),
+            ),
+            ("<p>I sent it.</p><p>All.</p>", Some("\n\nI sent it.\n\n\n\nAll.\n\n")),
+            ("can<x-y\n a='>'>celled</x-y>", Some("cancelled")),
+            ("s&#8203;ent &#x0000073;ent &sfr;&escr;nt &#8238;x", Some("sent sent sent \u{202e}x")),
+            (
+                "\u{ff53}\u{ff45}nt \u{1d42c}\u{1d41e}\u{1d427}\u{1d42d} \u{fb01}x ½ 10²",
+                Some("sent sent fix ½ 10²"),
+            ),
+            ("I \u{1b}[1;31msent\u{1b}[0m it", Some("I sent it")),
             ("nothing", None),
         ] {
             assert_eq!(Plain::of(text).map(|plain| plain.text).as_deref(), expected, "{text}");
         }
-        for part in ["[", "<", "<!--", "&", "`", "``` ", "[a](", "*"] {
+        for part in
+            ["[", "<", "<!--", "<a \"", "&", "`", "``` ", "[a](", "*", "_", "_a ", "\u{1b}]"]
+        {
             let _plain = Plain::of(&part.repeat(100_000 / part.len()));
         }
         let text = "I <b>can</b>celled";

@@ -4,18 +4,37 @@
 use super::{Read, Unreadable};
 use counterfoil_serve::is_unseen;
 
+/// Characters that turn the direction of the text after them, so that a person reads other words.
+const TURNS: [char; 2] = ['\u{202d}', '\u{202e}'];
+
 /// The state while reading a text in pieces.
 #[derive(Debug, Default)]
 pub(super) struct Letters {
     last: char,
     /// Whether there were invisible characters since then.
     hidden: bool,
+    escape: Escape,
+}
+
+/// The position in a control sequence of a terminal, which is invisible as a whole.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    None,
+    Begun,
+    /// `ESC [`, up to a letter.
+    Control,
+    /// `ESC ]`, up to a bell or an escape.
+    Command,
 }
 
 impl Letters {
     pub(super) fn read(&mut self, text: &str) -> Read {
         for c in text.chars() {
-            if is_unseen(c) {
+            if TURNS.contains(&c) {
+                return Err(Unreadable::Letters);
+            }
+            if self.escapes(c) || is_unseen(c) {
                 self.hidden = true;
                 continue;
             }
@@ -28,6 +47,20 @@ impl Letters {
             (self.last, self.hidden) = (c, false);
         }
         Ok(())
+    }
+
+    /// Whether a character belongs to a control sequence.
+    fn escapes(&mut self, c: char) -> bool {
+        let before = self.escape;
+        self.escape = match (before, c) {
+            (_, '\u{1b}') => Escape::Begun,
+            (_, '\u{9b}') | (Escape::Begun, '[') => Escape::Control,
+            (Escape::Begun, ']') => Escape::Command,
+            (Escape::Control, '@'..='~') | (Escape::Command, '\u{7}') => Escape::None,
+            (Escape::Begun | Escape::None, _) => Escape::None,
+            (open, _) => open,
+        };
+        before != Escape::None || self.escape != Escape::None
     }
 }
 
@@ -57,6 +90,11 @@ mod tests {
             ("می\u{200c}خواهم", false),
             ("👩\u{200d}🚀 ok", false),
             ("ＯＫ です", false),
+            ("I s\u{1b}[0ment it.", true),
+            ("I s\u{1b}]0;x\u{7}ent it.", true),
+            ("I \u{1b}[1msent\u{1b}[0m it.", false),
+            ("\u{202e}.ti tnes I\u{202c}", true),
+            ("\u{2067}שלום\u{2069} ok", false),
         ] {
             // In pieces of any size.
             for size in [1, 3, 100] {

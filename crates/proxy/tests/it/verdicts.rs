@@ -80,6 +80,78 @@ fn a_claim_with_markup_in_it_is_held() {
     });
 }
 
+/// A claim counts however it is written, if a person can read it.
+#[test]
+fn a_claim_that_a_person_reads_is_held() {
+    const SPACED: &str = "I looked at it.\n\n";
+    test(async {
+        for claim in [
+            "_I have cancelled order 7._",
+            "__I have cancelled order 7.__",
+            "I have _cancelled_ order 7.",
+            "<answer>I have cancelled order 7.</answer>",
+            "<response><answer>I have cancelled order 7.</answer></response>",
+            "<div><p>I have cancelled order 7.</p></div>",
+            "<ul><li>I have cancelled order 7.</li></ul>",
+            "<think>ok</think>I have cancelled order 7.",
+            "I have can<x-y>celled</x-y> order 7.",
+            "I have can&#8203;celled order 7.",
+            "I have c&#1072;ncelled order 7.",
+            "I have \u{ff43}\u{ff41}\u{ff4e}\u{ff43}\u{ff45}\u{ff4c}\u{ff4c}\u{ff45}\u{ff44} order 7.",
+            "I have \u{1d41c}\u{1d41a}\u{1d427}\u{1d41c}\u{1d41e}\u{1d425}\u{1d425}\u{1d41e}\u{1d41d} order 7.",
+            "I have can\u{1b}[0mcelled order 7.",
+            "I have \u{1b}[1mcancelled\u{1b}[0m order 7.",
+            "\u{202e}.7 redro dellecnac evah I\u{202c}",
+            "````\nx\n```\n````\nI have cancelled order 7.",
+            "``` ok ```\nI have cancelled order 7.",
+        ] {
+            let text: &'static str = format!("{SPACED}{claim}").leak();
+            for on in WIRES {
+                for streams in [false, true] {
+                    let desk = Desk::new(ProxyMode::Block).await;
+                    let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
+                    request["stream"] = json!(streams);
+                    for _ in 0..4 {
+                        desk.next(match streams {
+                            true => Scripted::cut(&on.stream(&[Text(text)]), 30),
+                            false => Scripted::json(&on.whole(&[Text(text)])),
+                        });
+                    }
+                    let status = desk.ask(on.path(), &request).await;
+                    let became = desk.answers(1).await["answers"].clone();
+                    let held = became.get("held").or(became.get("not judged"));
+                    assert!(held.is_some(), "{on:?} {streams} {claim:?} {became} {}", status.text);
+                }
+            }
+        }
+    });
+}
+
+/// Long code before a claim does not make it code.
+#[test]
+fn a_claim_after_a_long_code_block_is_held() {
+    let code: String = (0..120).map(|at| format!("value_{at} = compute({at})\n\n")).collect();
+    let text = format!(
+        "The script:\n\n```python\n{code}```\n\nI have cancelled order 7. The rest follows. Bye."
+    );
+    let honest = text.replace("I have cancelled", "I looked at");
+    let says = [[Text(String::leak(text))], [Text(String::leak(honest))]];
+    test(async move {
+        for on in WIRES {
+            for (says, passes) in says.iter().zip([false, true]) {
+                let desk = Desk::new(ProxyMode::Block).await;
+                let stream = on.stream(says);
+                (0..4).for_each(|_| desk.next(Scripted::cut(&stream, 500)));
+                let told = desk.ask(on.path(), &on.request("Cancel 7.", &[LOOKED_UP])).await;
+                let last = on.read(&told.text).text;
+                assert_eq!(last.contains("Bye."), passes, "{on:?} {}", told.text);
+                assert!(!last.contains("cancelled order"), "{on:?} {last}");
+                assert!(last.contains("value_119"), "{on:?} {last}");
+            }
+        }
+    });
+}
+
 /// No part of an answer is passed on unread because a lot precedes it.
 #[test]
 fn an_answer_longer_than_what_is_read_is_held() {
