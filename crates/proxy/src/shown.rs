@@ -53,7 +53,13 @@ impl Lists {
         written: Option<&Bytes>,
         transcript: &Transcript,
     ) -> Arc<HostTools> {
-        let digest = Digest::of_bytes(written.map_or(&[][..], |bytes| bytes));
+        let compiled = || {
+            let tools = transcript.catalog.iter().cloned();
+            Arc::new(HostTools::new(tools, guard.admission_settings()))
+        };
+        // Older requests list functions elsewhere.
+        let Some(written) = written else { return compiled() };
+        let digest = Digest::of_bytes(written);
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = lists.iter().position(|(known, _)| *known == digest) {
             // The list is ordered by last use.
@@ -64,8 +70,7 @@ impl Lists {
         }
         drop(lists);
         // Compiling many schemas takes a while; others need not wait for it.
-        let tools = transcript.catalog.iter().cloned();
-        let tools = Arc::new(HostTools::new(tools, guard.admission_settings()));
+        let tools = compiled();
         let mut lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if lists.len() >= MOST_LISTS {
             lists.remove(0);

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::desk::{Desk, Scripted};
 use crate::said::On;
+use crate::said::Says::Call;
 use crate::test;
 
 /// Nothing may contain `PRODDB`, and nobody may read `/etc/shadow`.
@@ -199,6 +200,26 @@ fn a_request_that_offers_nothing_gets_no_call() {
                 let told = desk.ask(On::Responses.path(), &asked).await;
                 assert_eq!(told.text.contains("\"call_id\""), passes, "{asked} {}", told.text);
             }
+        }
+    });
+}
+
+#[test]
+fn older_requests_offer_functions() {
+    let says = [Call("c1", "get_order", "{\"id\": 7}")];
+    test(async move {
+        let desk = desk(ProxyMode::Block).await;
+        let mut asked = On::Chat.request("Look at 7.", &[]);
+        asked["stream"] = json!(false);
+        let tools = asked.as_object_mut().unwrap().remove("tools").unwrap();
+        let functions: Vec<&Value> =
+            tools.as_array().unwrap().iter().map(|tool| &tool["function"]).collect();
+        let mut older = asked.clone();
+        older["functions"] = json!(functions);
+        for (asked, passes) in [(&asked, false), (&older, true), (&asked, false)] {
+            desk.next(Scripted::json(&On::Chat.whole(&says)));
+            let reply = desk.ask(On::Chat.path(), asked).await.text;
+            assert_eq!(reply.contains("\"tool_calls\":["), passes, "{reply}");
         }
     });
 }
