@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::exchange::{Conclusion, Exchange};
+use crate::failure;
 use crate::forward::whole;
 use crate::frames::Frames;
 use crate::shape::{self, Shape};
@@ -179,7 +180,10 @@ impl Exchange {
         let text = std::str::from_utf8(&bytes).ok()?;
         let reply = read_whole(self.wire().kind(), text).ok()?;
         // It is passed on unchanged.
-        self.doubt(text, &reply).ok()?;
+        let (_, shape) = self.doubt(text, &reply).ok()?;
+        if failure::remarks(self, shape.remarks()).await.is_some() {
+            return None;
+        }
         Some((reply, Some(Bytes::from(bytes))))
     }
 }

@@ -87,6 +87,12 @@ fn loose(body: &str, found: &mut Vec<String>) -> Option<()> {
     Some(())
 }
 
+/// Why an answer may not be passed on: something in the server's words about it is wrong.
+pub(crate) async fn remarks(exchange: &Exchange, said: &[String]) -> Option<String> {
+    let passes = said.is_empty() || passes(exchange, said).await;
+    (!passes).then(|| "what its server says about it is wrong".to_owned())
+}
+
 /// Whether nothing is wrong with these texts, individually and together.
 async fn passes(exchange: &Exchange, texts: &[String]) -> bool {
     if texts.len() > MOST_TEXTS || texts.iter().any(|text| shape::has_odd_letters(text)) {

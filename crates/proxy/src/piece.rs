@@ -114,17 +114,23 @@ async fn read(exchange: &Exchange, body: &[u8]) -> Result<(Reply, Value, Option<
             let parsed = serde_json::from_str(text).map_err(|_| why.to_string())?;
             Ok((reply, parsed, Some(why.to_string())))
         }
-        Ok(parsed) => Ok((reply, parsed, None)),
+        Ok((parsed, shape)) => {
+            let wrong = match exchange.settings.withholds() {
+                true => failure::remarks(exchange, shape.remarks()).await,
+                false => None,
+            };
+            wrong.map_or(Ok((reply, parsed, None)), Err)
+        }
     }
 }
 
 impl Exchange {
     /// Parses the JSON of an answer, and checks that clients read it as it was judged.
-    pub(crate) fn doubt(&self, text: &str, reply: &Reply) -> Result<Value, Unreadable> {
+    pub(crate) fn doubt(&self, text: &str, reply: &Reply) -> Result<(Value, Shape), Unreadable> {
         let parsed = shape::parse(text)?;
         let shape = Shape::whole(self.wire(), &parsed, &self.asked)?;
         shape.is_judged(&reply.text, &reply.calls)?;
-        Ok(parsed)
+        Ok((parsed, shape))
     }
 }
 

@@ -463,11 +463,10 @@ impl Relay {
         let mut became = Became { status, ..Became::default() };
         let conclusion = match reply {
             Ok(reply) if self.observes() => self.observed(reply, &mut became).await,
-            Ok(reply) if self.withholds() && self.unaccounted(&reply).is_some() => {
-                let why = self.unaccounted(&reply).unwrap_or_default();
-                self.not_read(why, None, &mut became).await
-            }
-            Ok(reply) => self.ended(reply, &mut became).await,
+            Ok(reply) => match self.withheld(&reply).await {
+                Some(why) => self.not_read(why, None, &mut became).await,
+                None => self.ended(reply, &mut became).await,
+            },
             Err(why) => self.not_read(why, broken, &mut became).await,
         };
         became.response = self.response.take();
@@ -475,6 +474,17 @@ impl Relay {
         // The client has its answer and does not wait for the recording.
         drop(out);
         exchange.done(conclusion, became).await;
+    }
+
+    /// Why an answer is withheld before it is judged.
+    async fn withheld(&self, reply: &Reply) -> Option<String> {
+        if !self.withholds() {
+            return None;
+        }
+        match self.unaccounted(reply) {
+            None => failure::remarks(&self.exchange, self.shape.remarks()).await,
+            why => why,
+        }
     }
 
     /// Why clients may read a different answer than the one that is judged.

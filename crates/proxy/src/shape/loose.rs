@@ -119,6 +119,9 @@ const BESIDE: &[&str] = &[
     "kv_transfer_params",
 ];
 
+/// Members with a server's words about an answer, which clients may show. They are judged, too.
+const REMARKS: [&str; 3] = ["stop_details", "incomplete_details", "container"];
+
 /// Suffixes of members whose value is a name, a time or a state.
 const ENDINGS: [&str; 6] = ["_id", "_at", "_reason", "_tier", "_fingerprint", "_hash"];
 
@@ -142,6 +145,8 @@ pub(super) struct Loose {
     letters: usize,
     /// The last value of each member. A repeated value is not a stream of words.
     last: BTreeMap<String, String>,
+    /// The server's words about the answer.
+    pub(super) remarks: Vec<String>,
 }
 
 impl Loose {
@@ -162,6 +167,9 @@ impl Loose {
 
     /// Counts the letters in a member. Returns whether there were any.
     pub(super) fn count(&mut self, name: &str, value: &Value) -> Read<bool> {
+        if REMARKS.contains(&name) {
+            return Ok(self.remark(value));
+        }
         if is_beside(name) {
             return Ok(false);
         }
@@ -185,6 +193,21 @@ impl Loose {
                 }
                 Ok(some)
             }
+        }
+    }
+
+    /// Keeps the words in a value. Returns whether there were any. A single word is a state.
+    fn remark(&mut self, value: &Value) -> bool {
+        match value {
+            Value::String(text) if text.trim().contains(char::is_whitespace) => {
+                self.remarks.push(text.clone());
+                true
+            }
+            Value::Array(list) => list.iter().fold(false, |some, value| self.remark(value) | some),
+            Value::Object(members) => {
+                members.values().fold(false, |some, value| self.remark(value) | some)
+            }
+            _ => false,
         }
     }
 

@@ -195,6 +195,11 @@ impl Shape {
         Ok(shape)
     }
 
+    /// The server's words about the answer.
+    pub(crate) fn remarks(&self) -> &[String] {
+        &self.parts.loose.remarks
+    }
+
     /// Compares what clients read with what is judged.
     ///
     /// # Errors

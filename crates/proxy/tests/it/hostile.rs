@@ -283,3 +283,34 @@ fn honest_servers_may_say_more() {
         assert_eq!(On::Chat.read(&told.text).calls[0].tool, "get_order");
     });
 }
+
+#[test]
+fn what_a_server_says_about_an_answer_is_judged() {
+    test(async {
+        for (said, passes) in [("The model declined to go on.", true), (LIE, false)] {
+            let details = json!({ "type": "refusal", "category": "cyber", "explanation": said });
+            let on = On::Messages;
+            for streams in [true, false] {
+                let desk = Desk::new(ProxyMode::Block).await;
+                let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
+                request["stream"] = json!(streams);
+                desk.next(match streams {
+                    true => {
+                        let stream = on.stream(&[Text("Hello there.")]);
+                        let end = "\"stop_sequence\":null";
+                        assert!(stream.contains(end), "{stream}");
+                        let more = format!("{end},\"stop_details\":{details}");
+                        Scripted::stream(&stream.replacen(end, &more, 1))
+                    }
+                    false => {
+                        let mut answer = on.whole(&[Text("Hello there.")]);
+                        answer["stop_details"] = details.clone();
+                        Scripted::json(&answer)
+                    }
+                });
+                let told = desk.ask(on.path(), &request).await;
+                assert_eq!(told.text.contains(said), passes, "{streams} {}", told.text);
+            }
+        }
+    });
+}
