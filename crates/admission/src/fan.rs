@@ -1,6 +1,7 @@
-//! Detects schemas whose references fan out: a few lines that take exponential time to check.
+//! Detects schemas whose references fan out: a few lines that take exponential time to check. The
+//! steps of recursive schemas depend on the value, so they are counted for each value.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
@@ -26,15 +27,127 @@ const PARTS: [&str; 8] = [
 ];
 const NAMED_PARTS: [&str; 2] = ["properties", "patternProperties"];
 
+/// How many steps checking a value against a schema may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fan {
+    /// Few for each place of a value.
+    Narrow,
+    /// It depends on the value: see [`steps`].
+    ByValue,
+    /// Too many for a single place.
+    TooWide,
+}
+
+/// Up to this many steps per place, the size of a value limits the steps enough.
+const FEW: u64 = 256;
+
 /// Whether checking one place of a value against this schema may take too many steps.
 ///
 /// Counts the schemas applied to the same place, and below each of them the schemas applied to one
 /// part. The size of a value is limited, but every reference may lead to two more.
-pub(crate) fn fans_out(source: &Value) -> bool {
-    let mut walk = Walk { root: source, names: HashMap::new(), weights: HashMap::new() };
-    walk.collect(source, 0);
-    walk.weight(source, 0) > MOST
+pub(crate) fn fan(source: &Value) -> Fan {
+    let mut walk = Walk::of(source);
+    match walk.weight(source, 0) {
+        weight if weight > MOST => Fan::TooWide,
+        weight if weight > FEW || walk.recursive => Fan::ByValue,
+        _ => Fan::Narrow,
+    }
 }
+
+/// An upper bound on the steps of checking this value against this schema; `None` beyond `most`.
+pub(crate) fn steps(source: &Value, value: &Value, most: u64) -> Option<u64> {
+    let mut counting = Counting { walk: Walk::of(source), known: HashMap::new(), most };
+    counting.steps(source, value, 0).filter(|steps| *steps <= most)
+}
+
+/// Counts the steps for pairs of a schema and a part of a value, each pair once.
+struct Counting<'s> {
+    walk: Walk<'s>,
+    known: HashMap<(*const Value, *const Value), u64>,
+    most: u64,
+}
+
+impl<'s> Counting<'s> {
+    fn steps(&mut self, schema: &'s Value, value: &Value, level: usize) -> Option<u64> {
+        let Value::Object(members) = schema else { return Some(1) };
+        let key = (std::ptr::from_ref(schema), std::ptr::from_ref(value));
+        if let Some(known) = self.known.get(&key) {
+            return Some(*known);
+        }
+        if level > DEEPEST || self.known.len() as u64 >= self.most {
+            return None;
+        }
+        // A reference that leads back to the same place is checked there only once.
+        self.known.insert(key, 0);
+        let mut here = 0_u64;
+        for part in in_place(members) {
+            here = self.add(here, part, value, level)?;
+        }
+        for key in REFERENCES {
+            if let Some(Value::String(reference)) = members.get(key)
+                && let Some(target) = self.walk.target(reference)
+            {
+                here = self.add(here, target, value, level)?;
+            }
+        }
+        // These check the schemas of the same place again to learn what they have evaluated.
+        if members.contains_key("unevaluatedProperties") || members.contains_key("unevaluatedItems")
+        {
+            here = here.saturating_mul(3);
+        }
+        let mut all = here.saturating_add(1);
+        for (part, value) in below(members, value) {
+            all = self.add(all, part, value, level)?;
+        }
+        self.known.insert(key, all);
+        Some(all)
+    }
+
+    fn add(&mut self, to: u64, schema: &'s Value, value: &Value, level: usize) -> Option<u64> {
+        let sum = to.saturating_add(self.steps(schema, value, level + 1)?);
+        (sum <= self.most).then_some(sum)
+    }
+}
+
+/// The schemas that apply to parts of a value, each with its part.
+fn below<'s, 'v>(members: &'s Map<String, Value>, value: &'v Value) -> Vec<(&'s Value, &'v Value)> {
+    let mut pairs = Vec::new();
+    match value {
+        Value::Object(parts) => {
+            if let Some(named) = members.get("properties").and_then(Value::as_object) {
+                let both = named.iter().filter_map(|(name, part)| Some((part, parts.get(name)?)));
+                pairs.extend(both);
+            }
+            let patterns = members.get("patternProperties").and_then(Value::as_object);
+            let patterns = patterns.into_iter().flat_map(Map::values);
+            let others = FOR_MEMBERS.iter().filter_map(|key| members.get(*key));
+            for part in patterns.chain(others) {
+                pairs.extend(parts.values().map(|value| (part, value)));
+            }
+        }
+        Value::Array(items) => {
+            let schemas = FOR_ITEMS.iter().filter_map(|key| members.get(*key));
+            for part in schemas {
+                match part {
+                    Value::Array(parts) => pairs.extend(parts.iter().zip(items)),
+                    part => pairs.extend(items.iter().map(|value| (part, value))),
+                }
+            }
+        }
+        _ => {}
+    }
+    pairs
+}
+
+/// Maximum depth of schemas and values together.
+const DEEPEST: usize = 2_000;
+
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// Keywords whose schema applies to each member, or to each item.
+const FOR_MEMBERS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
+const FOR_ITEMS: [&str; 5] =
+    ["items", "prefixItems", "additionalItems", "contains", "unevaluatedItems"];
 
 struct Walk<'s> {
     root: &'s Value,
@@ -42,9 +155,27 @@ struct Walk<'s> {
     names: HashMap<String, &'s Value>,
     /// Known weights of reference targets; targets still being counted weigh nothing.
     weights: HashMap<*const Value, u64>,
+    /// Targets that are being counted.
+    open: HashSet<*const Value>,
+    /// Whether a target leads back to itself.
+    recursive: bool,
 }
 
 impl<'s> Walk<'s> {
+    fn of(root: &'s Value) -> Self {
+        let mut walk = Self {
+            root,
+            names: HashMap::new(),
+            weights: HashMap::new(),
+            open: HashSet::new(),
+            recursive: false,
+        };
+        walk.collect(root, 0);
+        // The root refers to itself as `#`.
+        walk.open.insert(std::ptr::from_ref(root));
+        walk
+    }
+
     fn collect(&mut self, value: &'s Value, level: usize) {
         if level > LEVELS {
             return;
@@ -58,7 +189,10 @@ impl<'s> Walk<'s> {
                 }
                 for key in ["$id", "id"] {
                     if let Some(Value::String(name)) = members.get(key) {
-                        self.names.insert(name.clone(), value);
+                        // A reference may be relative to another id.
+                        let last = name.rsplit('/').next().unwrap_or(name);
+                        self.names.insert(last.trim_end_matches('#').to_owned(), value);
+                        self.names.insert(name.trim_end_matches('#').to_owned(), value);
                     }
                 }
                 members.values().for_each(|member| self.collect(member, level + 1));
@@ -77,7 +211,7 @@ impl<'s> Walk<'s> {
         for part in in_place(members) {
             same = same.saturating_add(self.weight(part, level + 1));
         }
-        for key in ["$ref", "$dynamicRef", "$recursiveRef"] {
+        for key in REFERENCES {
             if let Some(Value::String(reference)) = members.get(key) {
                 same = same.saturating_add(self.referred(reference, level));
             }
@@ -89,11 +223,16 @@ impl<'s> Walk<'s> {
     fn referred(&mut self, reference: &str, level: usize) -> u64 {
         let Some(target) = self.target(reference) else { return 1 };
         let key = std::ptr::from_ref(target);
+        self.recursive |= self.open.contains(&key);
         if let Some(known) = self.weights.get(&key) {
             return *known;
         }
         self.weights.insert(key, 0);
+        let outermost = self.open.insert(key);
         let weight = self.weight(target, level + 1);
+        if outermost {
+            self.open.remove(&key);
+        }
         self.weights.insert(key, weight);
         weight
     }
@@ -102,11 +241,38 @@ impl<'s> Walk<'s> {
         if let Some(named) = self.names.get(reference) {
             return Some(named);
         }
-        match reference.split_once('#')? {
-            (_, "") => Some(self.root),
-            (_, pointer) => self.root.pointer(&pointer.replace("%25", "%")),
+        let (base, pointer) = reference.split_once('#').unwrap_or((reference, ""));
+        let last = base.rsplit('/').next().unwrap_or(base);
+        let named = self.names.get(base).or_else(|| self.names.get(last)).copied();
+        let base = if base.is_empty() { self.root } else { named.unwrap_or(self.root) };
+        if pointer.is_empty() {
+            return Some(base);
+        }
+        let anchor = || self.names.get(&format!("#{pointer}")).copied();
+        // What cannot be found here may be anything in this schema.
+        base.pointer(&unescaped(pointer)).or_else(anchor).or(Some(self.root))
+    }
+}
+
+/// A pointer in a URI without percent escapes.
+fn unescaped(pointer: &str) -> String {
+    let mut bytes = Vec::with_capacity(pointer.len());
+    let mut rest = pointer.as_bytes();
+    while let [first, after @ ..] = rest {
+        let hex = after.get(..2).filter(|_| *first == b'%');
+        let hex = hex.and_then(|hex| std::str::from_utf8(hex).ok());
+        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
         }
     }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn in_place(members: &Map<String, Value>) -> impl Iterator<Item = &Value> {
@@ -128,6 +294,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    fn fans_out(source: &Value) -> bool {
+        fan(source) == Fan::TooWide
+    }
 
     fn bomb(levels: usize, fan: impl Fn(Value) -> Value) -> Value {
         let mut definitions = Map::new();
@@ -151,6 +321,31 @@ mod tests {
             json!({ "anyOf": [part, part] })
         };
         assert!(fans_out(&bomb(22, below)));
+    }
+
+    #[test]
+    fn a_recursive_schema_is_counted_with_its_value() {
+        let again = json!({ "required": ["l"], "properties": { "l": { "$ref": "#/$defs/t" } } });
+        let bomb = |reference: &str| {
+            let mut schema = json!({ "$ref": reference, "$defs": { "t": {
+                "$id": "http://x.example/t", "$anchor": "t", "anyOf": [again, again] } } });
+            for branch in [0, 1] {
+                schema["$defs"]["t"]["anyOf"][branch]["properties"]["l"]["$ref"] = reference.into();
+            }
+            schema
+        };
+        let nested = |depth: usize| (0..depth).fold(json!({}), |inner, _| json!({ "l": inner }));
+        for reference in ["#/$defs/t", "#/%24defs/t", "#t", "http://x.example/t", "t", "t#"] {
+            let schema = bomb(reference);
+            assert_eq!(fan(&schema), Fan::ByValue, "{reference}");
+            assert!(steps(&schema, &nested(6), 100_000).is_some(), "{reference}");
+            assert_eq!(steps(&schema, &nested(30), 100_000), None, "{reference}");
+        }
+        let list = json!({ "properties": { "next": { "$ref": "#" }, "v": { "type": "integer" } } });
+        let long = (0..100).fold(json!({}), |next, v| json!({ "next": next, "v": v }));
+        assert_eq!(fan(&list), Fan::ByValue);
+        assert!(steps(&list, &long, 1_000).is_some());
+        assert_eq!(fan(&json!({ "properties": { "a": { "type": "string" } } })), Fan::Narrow);
     }
 
     #[test]

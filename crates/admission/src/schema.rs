@@ -9,7 +9,7 @@ use jsonschema::{PatternOptions, Registry, Retrieve, Uri, ValidationError, Valid
 use serde_json::Value;
 
 use crate::dialect;
-use crate::fan::fans_out;
+use crate::fan::{Fan, fan, steps};
 use crate::issue::{below, shown};
 use crate::reference::{checks_nothing, without_dangling};
 
@@ -17,6 +17,10 @@ use crate::reference::{checks_nothing, without_dangling};
 const MOST_VIOLATIONS: usize = 50;
 /// A schema with more unusable parts than this is not used at all.
 const MOST_LEFT: usize = 64;
+/// Maximum number of steps to check a value; one that takes more counts as invalid.
+const MOST_STEPS: u64 = 1_000_000;
+/// Maximum number of steps of a check whose violations are explained, which takes far more memory.
+const MOST_EXPLAINED: u64 = 10_000;
 
 /// A compiled JSON Schema: drafts 4, 6, 7, 2019-09 and 2020-12 by `$schema`, otherwise 2020-12.
 ///
@@ -26,6 +30,8 @@ pub struct Schema {
     source: Value,
     validator: Validator,
     formats: Option<Validator>,
+    /// Whether the steps of a check depend on the value.
+    fan: Fan,
 }
 
 /// The schema cannot be used.
@@ -104,7 +110,8 @@ impl Schema {
     /// # Errors
     /// When the schema is invalid; names the place.
     pub fn compile(source: &Value, remotes: &Remotes) -> Result<Self, SchemaError> {
-        if fans_out(source) {
+        let fan = fan(source);
+        if fan == Fan::TooWide {
             let reason = "its references fan out, so that checking one value could take forever";
             return Err(SchemaError { place: String::new(), reason: reason.to_owned() });
         }
@@ -116,6 +123,7 @@ impl Schema {
             validator: build(&source, remotes, false)?,
             formats: mentions_format(&source).then(|| build(&source, remotes, true)).transpose()?,
             source,
+            fan,
         })
     }
 
@@ -133,7 +141,7 @@ impl Schema {
             Ok(schema) => return Ok((schema, Vec::new())),
             Err(error) => error,
         };
-        if fans_out(source) {
+        if fan(source) == Fan::TooWide {
             return Err(first);
         }
         let mut schema = dialect::translated(source);
@@ -160,8 +168,17 @@ impl Schema {
     /// Whether a value is valid, ignoring `format`.
     #[must_use]
     pub fn is_valid(&self, value: &Value) -> bool {
+        if !self.takes_at_most(MOST_STEPS, value) {
+            return false;
+        }
         self.validator.is_valid(value)
             || self.formats.is_some() && self.violations(value).is_empty()
+    }
+
+    /// Whether a check of this value takes at most so many steps: alternatives that refer to
+    /// themselves multiply with the depth of a value.
+    fn takes_at_most(&self, most: u64, value: &Value) -> bool {
+        self.fan == Fan::Narrow || steps(&self.source, value, most).is_some()
     }
 
     /// Whether the schema itself contains this text as a default, an `enum` value or an example.
@@ -173,6 +190,9 @@ impl Schema {
     /// The violations of a value, ignoring `format`.
     #[must_use]
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
+        if !self.takes_at_most(MOST_EXPLAINED, value) {
+            return self.unexplained(value);
+        }
         let mut found = Vec::new();
         for error in self.validator.iter_errors(value).take(MOST_VIOLATIONS) {
             if !self.is_told_apart(&error, value) {
@@ -183,9 +203,32 @@ impl Schema {
         found
     }
 
+    /// The violation of a value for which the alternatives of the schema are too many to explain
+    /// each. None if it is valid.
+    fn unexplained(&self, value: &Value) -> Vec<Violation> {
+        let checked = self.takes_at_most(MOST_STEPS, value);
+        if checked && self.validator.is_valid(value) {
+            return Vec::new();
+        }
+        let expected = match checked {
+            true => "a value that matches the schema, whose alternatives are too many to name",
+            false => "a value that can be checked: this one is nested too deeply for the schema",
+        };
+        vec![Violation {
+            breach: Breach::Value,
+            pointer: String::new(),
+            expected: expected.to_owned(),
+            actual: shown(value),
+            intended: false,
+        }]
+    }
+
     /// The strings that do not have the `format` their schema declares.
     #[must_use]
     pub fn format_violations(&self, value: &Value) -> Vec<Violation> {
+        if !self.takes_at_most(MOST_EXPLAINED, value) {
+            return Vec::new();
+        }
         let Some(formats) = self.formats.as_ref().filter(|f| !f.is_valid(value)) else {
             return Vec::new();
         };

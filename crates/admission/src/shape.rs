@@ -6,6 +6,8 @@ use crate::issue::below;
 
 /// Maximum depth of declared members; schemas may be recursive.
 const DEEPEST: usize = 8;
+/// Maximum number of declared members, because references may lead to the same ones again and again.
+const MOST: usize = 10_000;
 
 /// The members that a schema declares, if it neither forbids nor explicitly allows others.
 ///
@@ -22,14 +24,17 @@ pub(crate) struct Shape {
 impl Shape {
     /// The shape of a schema.
     pub(crate) fn of(root: &Value) -> Self {
-        Self::at(root, root, DEEPEST)
+        Self::at(root, root, DEEPEST, &mut { MOST })
     }
 
-    fn at(root: &Value, schema: &Value, deeper: usize) -> Self {
+    fn at(root: &Value, schema: &Value, deeper: usize, room: &mut usize) -> Self {
         let Some(schema) = schema.as_object().and_then(|s| target(root, s)) else {
             return Self::default();
         };
-        let Some(deeper) = deeper.checked_sub(1) else { return Self::default() };
+        let (Some(deeper), Some(less)) = (deeper.checked_sub(1), room.checked_sub(1)) else {
+            return Self::default();
+        };
+        *room = less;
         let properties = schema.get("properties").and_then(Value::as_object);
         let open_ended = OTHER_SOURCES.iter().any(|keyword| schema.contains_key(*keyword));
         let declared = properties
@@ -38,12 +43,12 @@ impl Shape {
         let members = properties
             .into_iter()
             .flatten()
-            .map(|(name, inner)| (name.clone(), Self::at(root, inner, deeper)))
+            .map(|(name, inner)| (name.clone(), Self::at(root, inner, deeper, room)))
             .filter(|(_, shape)| shape.says_something())
             .collect();
         let items = schema
             .get("items")
-            .map(|inner| Self::at(root, inner, deeper))
+            .map(|inner| Self::at(root, inner, deeper, room))
             .filter(Self::says_something)
             .map(Box::new);
         Self { declared, members, items }

@@ -247,3 +247,42 @@ fn rows_beside_the_repository_are_decided_as_they_say() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Alternatives that refer to themselves multiply with the depth of a value. What cannot be checked
+/// is refused, in bounded time; ordinary values are checked.
+#[test]
+fn a_recursive_schema_is_checked_in_bounded_time() {
+    let again = json!({ "required": ["l"], "properties": { "l": { "$ref": "#/$defs/t" } } });
+    let bomb = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/t" } },
+        "$defs": { "t": { "type": "object", "anyOf": [again, again, { "required": ["z"] }] } } });
+    let sides = json!({ "left": { "$ref": "#/$defs/e" }, "right": { "$ref": "#/$defs/e" } });
+    let of = |op: &str| {
+        let mut properties = sides.clone();
+        properties["op"] = json!({ "const": op });
+        json!({ "type": "object", "required": ["op", "left", "right"], "properties": properties })
+    };
+    let arithmetic = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/e" } },
+        "$defs": { "e": { "anyOf": [{ "type": "number" }, of("add"), of("sub"), of("mul")] } } });
+    let nested = |depth: usize, last: Value| (0..depth).fold(last, |l, _| json!({ "l": l }));
+    let sum = |depth: usize, last: Value| {
+        (0..depth).fold(last, |l, _| json!({ "op": "mul", "left": l, "right": 1 }))
+    };
+    for (schema, value, valid) in [
+        (&bomb, nested(4, json!({ "z": 1 })), true),
+        (&bomb, nested(4, json!({})), false),
+        (&bomb, nested(14, json!({ "z": 1 })), true),
+        (&bomb, nested(16, json!({})), false),
+        (&bomb, nested(100, json!({ "z": 1 })), false),
+        (&arithmetic, sum(6, json!(2)), true),
+        (&arithmetic, sum(8, json!(2)), true),
+        (&arithmetic, sum(6, json!("2")), false),
+        (&arithmetic, sum(60, json!("2")), false),
+    ] {
+        let (admission, odd) = admission(schema, false);
+        assert_eq!(odd, Vec::<String>::new());
+        let began = std::time::Instant::now();
+        let report = admission.admit_parts("act", &Arguments::from(&json!({ "a": value })), None);
+        assert_eq!(told(&report) == "valid", valid, "{value}");
+        assert!(began.elapsed().as_secs() < 20, "{value}: {:?}", began.elapsed());
+    }
+}
