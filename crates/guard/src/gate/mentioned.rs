@@ -12,7 +12,8 @@ use serde_json::Value;
 use crate::admitted::Admitted;
 use crate::gate::names::other_name;
 use crate::gate::path_forms::{
-    Links, MOST_PAIRS, forms, gone_up, in_named_folders, is_file_uri, without_proc,
+    Links, MOST_PAIRS, after_sign, forms, gone_up, in_named_folders, is_base64, is_file_uri,
+    is_too_long, of_patch, without_host, without_proc,
 };
 use crate::gate::targets::{self, Change, patch};
 
@@ -124,12 +125,8 @@ pub(in crate::gate) fn in_arguments(
     ground: &Ground<'_>,
     change: Option<&Change>,
 ) -> Vec<Named> {
-    let mut texts = Vec::new();
-    each_text(arguments, "", &mut texts);
     let mut paths = Vec::new();
-    for text in texts.into_iter().filter(|text| !is_reckoning(text) && !is_schedule(text)) {
-        in_text(text, ground, &mut paths);
-    }
+    in_value(arguments, JSON_IN_TEXT, ground, &mut paths);
     let mut pairs = Vec::new();
     in_named_folders(arguments, &mut Vec::new(), &mut pairs);
     if pairs.len() >= MOST_PAIRS {
@@ -146,6 +143,24 @@ pub(in crate::gate) fn in_arguments(
         path.change = change.cloned();
     }
     paths
+}
+
+/// How many levels of JSON in texts are read.
+const JSON_IN_TEXT: usize = 2;
+
+/// Adds the paths in the texts of a value. A text may be JSON itself, with escapes of its own.
+fn in_value(value: &Value, levels: usize, ground: &Ground<'_>, paths: &mut Vec<Named>) {
+    let mut texts = Vec::new();
+    each_text(value, "", &mut texts);
+    for text in texts.into_iter().filter(|text| !is_reckoning(text)) {
+        in_text(text, ground, paths);
+        if levels > 0
+            && text.trim_start().starts_with(['{', '['])
+            && let Ok(inner) = serde_json::from_str::<Value>(text)
+        {
+            in_value(&inner, levels - 1, ground, paths);
+        }
+    }
 }
 
 /// Adds the targets of the paths whose links can be followed.
@@ -357,12 +372,17 @@ impl<'g> Ground<'g> {
     /// resolved.
     fn seen(&self, path: &str, certain: bool, open: bool, paths: &mut Vec<Named>) {
         let root = self.root.as_str();
+        let too_long = is_too_long(path);
+        if too_long && !is_base64(path) {
+            paths.push(Named::any());
+        }
         let absolute =
             if path.starts_with(['/', '~']) { tidy(path) } else { tidy(&format!("{root}/{path}")) };
         let through = without_proc(&absolute, root).map(|path| tidy(&path));
         let joined =
             || if path.starts_with('/') { path.to_owned() } else { format!("{root}/{path}") };
-        let up = path.contains("..").then(joined).and_then(|path| gone_up(&path, root));
+        let up =
+            (!too_long && path.contains("..")).then(joined).and_then(|path| gone_up(&path, root));
         let up = up.filter(|up| *up != absolute);
         for absolute in std::iter::once(absolute).chain(through).chain(up) {
             let inside = absolute.strip_prefix(root.trim_end_matches('/'));
@@ -390,16 +410,29 @@ const LONGEST_NAME: usize = 4096;
 
 fn in_text(text: &str, ground: &Ground<'_>, paths: &mut Vec<Named>) {
     // The whole text may be one path that contains spaces.
-    let whole = text.len() <= LONGEST_NAME && !text.contains('\n') && !is_url(text);
+    let one_line = !text.contains('\n') || is_file_uri(text);
+    let whole = text.len() <= LONGEST_NAME && one_line && !is_url(text);
     if whole && !text.is_empty() {
         let one_word = text.starts_with('/') || !text.contains(' ');
         add(text, one_word && looks_like_a_path(text), ground, paths);
+        for text in braces(text).iter().filter(|form| *form != text) {
+            add(text, false, ground, paths);
+        }
     }
+    let is_patch = ["+++ ", "diff --git "].iter().any(|sign| text.contains(sign));
     let between = |c: char| "\"'`=:,;|&<>(){}[]".contains(c);
-    for word in text.split_whitespace().filter(|word| !is_url(word)) {
+    for word in text.split_whitespace() {
+        if is_url(word) {
+            without_host(word).into_iter().for_each(|path| add(path, false, ground, paths));
+            continue;
+        }
         for piece in word.split(between).filter(|piece| !piece.is_empty()) {
             if !whole || piece.len() != text.len() {
                 add(piece, looks_like_a_path(piece), ground, paths);
+            }
+            let in_patch = of_patch(piece).filter(|_| is_patch);
+            for path in after_sign(piece).into_iter().chain(in_patch) {
+                add(path, false, ground, paths);
             }
         }
     }
@@ -428,6 +461,10 @@ fn add_one(text: &str, certain: bool, ground: &Ground<'_>, paths: &mut Vec<Named
         }
         (Some(rest), None) => ground.seen(&format!("~{rest}"), certain, open(&text), paths),
         (None, _) => ground.seen(&text, certain, open(&text), paths),
+    }
+    // `sh[a]dow` is a pattern for some servers, and a name for others.
+    if text.contains('[') && !open(&text) {
+        ground.seen(&text, false, true, paths);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Finds the files that a text may mean to a program that opens it: servers parse URIs, cut texts
 //! at a NUL, and follow links like the kernel does.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -45,10 +46,26 @@ const FOLDERS: [&str; 24] = [
     "workingdirectory",
 ];
 
+/// Maximum number of names in a path whose links are followed. The kernel opens no longer one in one
+/// step.
+const MOST_NAMES: usize = 2_048;
+
+/// Whether a path has too many names to be followed.
+pub(super) fn is_too_long(path: &str) -> bool {
+    path.len() > MOST_NAMES && path.bytes().filter(|byte| *byte == b'/').count() > MOST_NAMES
+}
+
+/// Whether a text is data and not a path: base64, in which a slash is one of 64 characters.
+pub(super) fn is_base64(text: &str) -> bool {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    text.bytes().all(known) && text.bytes().filter(|byte| *byte == b'/').count() * 24 < text.len()
+}
+
 /// Returns the path that a text spells, and the other paths that it may mean: as a file URI, and
-/// cut at a NUL, a fragment or a query.
+/// cut at a NUL, a fragment, a query, or the mark after an archive.
 pub(super) fn forms(text: &str) -> (String, Vec<String>) {
-    let mut forms = match of_file_uri(text) {
+    let uri = as_parsed(text);
+    let mut forms = match of_file_uri(&uri) {
         None => vec![text.to_owned()],
         Some(rest) => {
             let host_and_path = rest.strip_prefix("//");
@@ -60,7 +77,7 @@ pub(super) fn forms(text: &str) -> (String, Vec<String>) {
             forms
         }
     };
-    for end in ['\0', '#', '?'] {
+    for end in ['\0', '#', '?', '!'] {
         let cut = |form: &String| Some(form.split_once(end)?.0.to_owned());
         let cut: Vec<String> = forms.iter().filter_map(cut).filter(|cut| !cut.is_empty()).collect();
         forms.extend(cut);
@@ -84,15 +101,55 @@ fn decoded(path: &str) -> Vec<String> {
     forms
 }
 
-/// Returns what follows the scheme: `file:/a`, `FILE:///a`, `file://localhost/a`.
+/// A text as parsers of URIs read it: without tabs and line breaks anywhere, and without control
+/// characters and blanks around it.
+fn as_parsed(text: &str) -> Cow<'_, str> {
+    let text = text.trim_matches(|c: char| c <= ' ');
+    match text.contains(['\t', '\n', '\r']) {
+        true => Cow::Owned(text.replace(['\t', '\n', '\r'], "")),
+        false => Cow::Borrowed(text),
+    }
+}
+
+/// Returns what follows the scheme: `file:/a`, `FILE:///a`, `file://localhost/a`, also within
+/// another scheme: `jar:file:/a`, `git+file:///a`.
 fn of_file_uri(text: &str) -> Option<&str> {
-    let (scheme, rest) = text.split_once(':')?;
-    scheme.trim_start().eq_ignore_ascii_case("file").then_some(rest)
+    let mut from = text;
+    loop {
+        let (scheme, rest) = from.split_once(':')?;
+        let last = scheme.rsplit('+').next().unwrap_or(scheme);
+        if last.eq_ignore_ascii_case("file") {
+            return Some(rest);
+        }
+        let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
+        if scheme.is_empty() || !scheme.chars().all(is_scheme) {
+            return None;
+        }
+        from = rest;
+    }
 }
 
 /// Whether a text is a file URI.
 pub(super) fn is_file_uri(text: &str) -> bool {
-    of_file_uri(text).is_some()
+    of_file_uri(&as_parsed(text)).is_some()
+}
+
+/// The path on this machine in a URI of any scheme without a host: `sqlite:////etc/a`.
+pub(super) fn without_host(uri: &str) -> Option<&str> {
+    uri.split_once("://").map(|(_, rest)| rest).filter(|rest| rest.starts_with('/'))
+}
+
+/// The path after a sign or an option with which a program takes it: `@/etc/a`, `-f/etc/a`.
+pub(super) fn after_sign(text: &str) -> Option<&str> {
+    match text.strip_prefix('@') {
+        Some(rest) => Some(rest.trim_start_matches('@')).filter(|rest| !rest.is_empty()),
+        None => text.strip_prefix('-')?.find(['/', '~', '.']).and_then(|at| text.get(at + 1..)),
+    }
+}
+
+/// The path in the header of a patch, whose first folder is that of one side: `a/src/x`.
+pub(super) fn of_patch(word: &str) -> Option<&str> {
+    ["a/", "b/"].iter().find_map(|side| word.strip_prefix(side)).filter(|path| !path.is_empty())
 }
 
 /// A normalized path without the `/proc` links to the root and to a process's directory, both of
@@ -156,11 +213,11 @@ impl Links {
     /// Where a normalized path leads, as far as it exists; `None` if it leads to itself, or if the
     /// limit is reached. A path in the project is returned relative to the given root.
     pub(super) fn followed(&mut self, path: &str) -> Option<String> {
-        if self.are_too_many() {
+        if self.are_too_many() || is_too_long(path) {
             return None;
         }
         let path = Path::new(path);
-        let existing = path.ancestors().find(|path| path.symlink_metadata().is_ok())?;
+        let existing = existing(path)?;
         let look = || existing.canonicalize().ok();
         let real = self.known.entry(existing.to_owned()).or_insert_with(look).as_ref()?;
         let real = real.join(path.strip_prefix(existing).ok()?);
@@ -170,6 +227,18 @@ impl Links {
         let real = if real.len() > 1 { real.trim_end_matches('/') } else { real };
         (Path::new(real) != path).then(|| real.to_owned())
     }
+}
+
+/// The longest beginning of a path that exists.
+fn existing(path: &Path) -> Option<&Path> {
+    // Most paths, or their folders, exist.
+    let near = path.ancestors().take(2).find(|path| path.symlink_metadata().is_ok());
+    if near.is_some() {
+        return near;
+    }
+    let mut beginnings: Vec<&Path> = path.ancestors().collect();
+    beginnings.reverse();
+    beginnings.into_iter().take_while(|path| path.symlink_metadata().is_ok()).last()
 }
 
 /// Collects every text of the arguments together with each folder that a member next to it or above
@@ -221,6 +290,10 @@ mod tests {
             ("file:///w/%252eenv", "/w/.env"),
             ("file:///w/.env#x", "/w/.env"),
             ("file:///w/%2eenv%23x", "/w/.env"),
+            ("f\tile:///etc/pa\nss\rwd", "/etc/passwd"),
+            ("\u{1} file:///etc/passwd \u{1f}", "/etc/passwd"),
+            ("jar:file:///etc/passwd!/x", "/etc/passwd"),
+            ("git+file:///etc/passwd", "/etc/passwd"),
             (".env\0.txt", ".env"),
             (".env#x", ".env"),
             (".env?x", ".env"),

@@ -68,6 +68,19 @@ fn however_a_file_is_named() {
         json!({ "path": ".env\u{0}.txt" }),
         json!({ "path": ".env#x" }),
         json!({ "path": ".env?x" }),
+        json!({ "uri": "f\tile:///etc/pass\nwd" }),
+        json!({ "uri": "\u{1} file:///etc/pass\rwd" }),
+        json!({ "text_of_a_call": "{\"path\":\"/e\\u0074c\\/passwd\"}" }),
+        json!({ "patch": "--- a/sub/.env\n+++ b/sub/.env\n@@ -1 +1 @@\n-k\n+v\n" }),
+        json!({ "patch": "diff --git a/sub/.env b/x\nrename from sub/.env\nrename to x\n" }),
+        json!({ "path": "sub/.[e]nv" }),
+        json!({ "path": "sub/{.env,x}" }),
+        json!({ "args": ["-f/etc/passwd"] }),
+        json!({ "files": ["@/etc/passwd", "@@.env"] }),
+        json!({ "uri": "jar:file:///etc/passwd!/a" }),
+        json!({ "uri": "sqlite:////etc/passwd" }),
+        json!({ "path": "/a".repeat(400_000) }),
+        json!({ "path": format!("/usr/{}etc/passwd", "a/../".repeat(5_000)) }),
     ];
     let allowed = [
         json!({ "path": "src/main.rs" }),
@@ -80,6 +93,9 @@ fn however_a_file_is_named() {
         json!({ "content": "see /etc/passwd", "path": "notes" }),
         json!({ "path": "down/../deep/a" }),
         json!({ "pattern": "**/*.rs" }),
+        json!({ "path": "src/[id]/page.tsx" }),
+        json!({ "image": "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkS".to_owned() + &format!("{}/", "AbC4".repeat(16)).repeat(5_000) }),
+        json!({ "url": "https://x.example/etc/passwd" }),
         json!({ "todos": ["read /etc/passwd"], "path": "notes" }),
     ];
     for (arguments, runs) in

@@ -26,6 +26,7 @@ use crate::servers::configured;
 use crate::signals::interrupted;
 use crate::spans;
 use crate::state::State;
+use crate::surroundings::environment;
 
 /// What every kind of connection needs.
 struct Standing<'a> {
@@ -61,6 +62,8 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     let start = SessionStart {
         id: arguments.session.clone(),
         model: arguments.model.clone(),
+        // Rules may name files below the home folder.
+        environment: environment().into_iter().filter(|(name, _)| name == "HOME").collect(),
         ..SessionStart::default()
     };
     let servers = match arguments.reach.is_named() {
