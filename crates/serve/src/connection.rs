@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use hyper::HeaderMap;
+use hyper::body::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -253,13 +254,21 @@ impl ClientConnection {
         }
     }
 
-    /// Handles a response of the server that is not a message.
+    /// Handles a response of the server that is not a message. If it reports success, the client
+    /// gets an error in its place, because nobody has inspected the body.
     async fn refused(&self, gateway: &Gateway, id: &str, reply: Reply) -> ClientReply {
         let why = format!("the MCP server answered with status {}", reply.status);
         let error = gateway.lost(id, false, &why).await;
         match error.filter(|_| self.clients == Clients::Streams) {
             Some(error) => ClientReply::Message(error),
             None => ClientReply::Passed(reply),
+        }
+        if reply.status.is_success() {
+            let why = "the MCP server sent a body that is neither JSON nor a stream of events, so it was not read; what was done is unknown";
+            return match gateway.unread(id, why).await {
+                Some(error) => ClientReply::Message(error),
+                None => ClientReply::Taken,
+            };
         }
     }
 
@@ -276,7 +285,7 @@ impl ClientConnection {
         let held = released.and_then(|id| Some((self.held().remove(&id)?, id)));
         let Some((to, id)) = held else {
             return match self.upstream.exchange(line, headers).await {
-                Ok(reply) => ClientReply::Passed(reply),
+                Ok(reply) => ClientReply::Passed(unless_read(reply)),
                 Err(error) => lost(&gateway, "", &error.to_string()).await,
             };
         };
@@ -358,7 +367,7 @@ impl ClientConnection {
         let content = std::mem::replace(&mut reply.content, Content::Message(String::new()));
         let Content::Flow(mut flow) = content else {
             reply.content = content;
-            return Ok(ClientReply::Passed(reply));
+            return Ok(ClientReply::Passed(unless_read(reply)));
         };
         let (to, events) = mpsc::channel(WAITING);
         let connection = Arc::clone(self);
@@ -381,7 +390,16 @@ impl ClientConnection {
     /// Closes the connection and everything still open. Returns the response of a server over HTTP.
     pub(crate) async fn end(&self, headers: &HeaderMap) -> Option<Reply> {
         self.gateway.end(true, "the client went away").await;
-        self.upstream.close(headers).await
+        self.upstream.close(headers).await.map(unless_read)
+    }
+}
+
+/// A response to something that has no answer. A body that reports success is dropped, because no
+/// gateway has inspected it.
+fn unless_read(mut reply: Reply) -> Reply {
+    let is_message = matches!(reply.content, Content::Message(_));
+    if reply.status.is_success() || is_message && is_result(&reply.content) {
+        reply.content = Content::Other(Bytes::new());
     }
 }
 
@@ -389,6 +407,7 @@ impl ClientConnection {
 fn own_headers(headers: &HeaderMap) -> HeaderMap {
     let mut own = headers.clone();
     let repeated = |name: &HeaderName| {
+    reply
         matches!(name.as_str(), "mcp-name" | "content-length")
             || name.as_str().starts_with("mcp-param-")
     };

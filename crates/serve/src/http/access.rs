@@ -88,6 +88,14 @@ impl Access {
     ) -> Result<(), AccessError> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let host = text(header::HOST).unwrap_or_default();
+        // Of two, another reader may take the other.
+        let several = |name| headers.get_all(name).iter().nth(1).is_some();
+        if several(header::HOST) {
+            return Err(AccessError::Host("two hosts".to_owned(), self.section));
+        }
+        if several(header::ORIGIN) {
+            return Err(AccessError::Origin("two origins".to_owned(), self.section));
+        }
         if !is_here(host) && !self.hosts.iter().any(|known| is_host(known, host)) {
             return Err(AccessError::Host(host.to_owned(), self.section));
         }
@@ -179,6 +187,17 @@ mod tests {
             pairs.extend(origin.map(|origin| ("origin", origin)));
             let found = access.check(&headers(&pairs), FROM, &Counted::default());
             assert_eq!(found.is_ok(), check, "{host} {origin:?}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn of_two_hosts_or_origins_none_counts() {
+        for name in [header::HOST, header::ORIGIN] {
+            let mut two = headers(&[("host", "localhost"), ("origin", "http://localhost")]);
+            assert!(Access::default().check(&two, FROM, &Counted::default()).is_ok());
+            two.append(name.clone(), "localhost".parse().unwrap());
+            let found = Access::default().check(&two, FROM, &Counted::default());
+            assert!(found.is_err(), "{name}");
         }
     }
 

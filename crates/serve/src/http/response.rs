@@ -7,7 +7,7 @@ use futures_util::stream;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use hyper::body::{Bytes, Frame};
-use hyper::header::{self, HeaderValue};
+use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Response, StatusCode};
 use tokio::time::timeout;
 
@@ -54,9 +54,23 @@ pub(crate) fn of(told: ClientReply) -> Answer {
     }
 }
 
+/// Headers of a server that clients get. No other passes: a server sets no cookies in the name of
+/// the gateway, and opens it to no other page.
+const PASSING: [HeaderName; 8] = [
+    header::ALLOW,
+    header::CACHE_CONTROL,
+    header::CONTENT_TYPE,
+    header::DATE,
+    header::ETAG,
+    header::RETRY_AFTER,
+    header::VARY,
+    header::WWW_AUTHENTICATE,
+];
+
 /// Adds the server's headers, except those we set ourselves.
 fn with(mut answer: Answer, headers: HeaderMap) -> Answer {
-    for (name, value) in &headers {
+    let passes = |name: &HeaderName| PASSING.contains(name) || name.as_str().starts_with("mcp-");
+    for (name, value) in headers.iter().filter(|(name, _)| passes(name)) {
         answer.headers_mut().entry(name).or_insert_with(|| value.clone());
     }
     answer
@@ -85,7 +99,7 @@ fn events(told: ReplyEvents) -> Answer {
     for (name, value) in [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-cache"),
-        (header::HeaderName::from_static("x-accel-buffering"), "no"),
+        (HeaderName::from_static("x-accel-buffering"), "no"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }

@@ -423,6 +423,14 @@ impl Gateway {
     pub fn open(&self) -> BTreeSet<String> {
         self.state().waiting.keys().cloned().collect()
     }
+    /// Like [`Gateway::lost`], for an answer that was received but cannot be read.
+    pub(crate) async fn unread(&self, id: &str, why: &str) -> Option<String> {
+        let id = id_of(id)?;
+        let waiting = self.state().waiting.remove(&id)?;
+        self.closed(waiting, false, why).await;
+        Some(message::error(Some(&id), code::INTERNAL_ERROR, why))
+    }
+
 }
 
 /// A member of an object.

@@ -349,9 +349,11 @@ async fn greeted(reply: Reply, id: &str) -> Result<Option<HeaderValue>, Upstream
 /// Classifies a response by its content type.
 async fn read(response: Response<Incoming>) -> Result<Reply, UpstreamError> {
     let (head, body) = response.into_parts();
+    // Types are compared without case, as clients compare them.
     let kind = head.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    let content = match kind {
+    let kind = kind.unwrap_or_default().split([';', ',']).next().unwrap_or_default();
+    let kind = kind.trim().to_ascii_lowercase();
+    let content = match kind.as_str() {
         "text/event-stream" => Content::Flow(Flow::Body(Box::new(Body {
             body,
             events: Events::default(),

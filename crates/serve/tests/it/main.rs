@@ -20,6 +20,8 @@ mod gateway;
 mod http;
 mod ids;
 #[cfg(unix)]
+mod media_types;
+#[cfg(unix)]
 mod paths;
 mod pins;
 mod redaction;

@@ -17,6 +17,9 @@ use tokio::time::timeout;
 
 use crate::{json, test};
 
+/// Stands for a byte that is no UTF-8.
+pub(crate) const NO_UTF8: char = '\u{e000}';
+
 /// A server over HTTP that answers each request (its head and body) with a status, a header and a
 /// text. Returns its address and the requests it received.
 pub(crate) async fn answering(
@@ -56,12 +59,19 @@ async fn serve(
     };
     let (status, header, text) = answer(&whole);
     noting.lock().unwrap().push(whole);
+    let kind = match header.starts_with("content-type:") {
+        true => "",
+        false => "content-type: application/json\r\n",
+    };
     let head = format!(
-        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\n{header}connection: close\r\ncontent-length: {}\r\n\r\n",
-        text.len()
+        "HTTP/1.1 {status} X\r\n{kind}{header}connection: close\r\ncontent-length: {}\r\n\r\n",
+        text.chars().map(|c| if c == NO_UTF8 { 1 } else { c.len_utf8() }).sum::<usize>()
     );
     stream.write_all(head.as_bytes()).await.ok();
-    stream.write_all(text.as_bytes()).await.ok();
+    for (at, piece) in text.split(NO_UTF8).enumerate() {
+        let before: &[u8] = if at > 0 { b"\xff" } else { b"" };
+        stream.write_all(&[before, piece.as_bytes()].concat()).await.ok();
+    }
 }
 
 /// A server that only knows the session with the current name.
