@@ -3,59 +3,134 @@
 
 use std::borrow::Cow;
 
+use counterfoil_formats::mended_json;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::confirm::with_all_seen;
+use super::looks::is_unseen;
 use super::members::{Members, written};
 
 /// The request by which a person is asked.
 const ELICITATION: &str = "elicitation/create";
 
+/// Members of a question, and of a request in `inputRequests`.
+const QUESTION: [&str; 5] = ["message", "requestedSchema", "mode", "url", "elicitationId"];
+const REQUEST: [&str; 2] = ["method", "params"];
+
+/// Members of a form that people read.
+const READ: [&str; 3] = ["title", "description", "enumNames"];
+
 /// A message of the server in which each question to a person begins with the server's name:
-/// a request, or what a result wants to know first (`inputRequests`).
-pub(super) fn in_the_name_of(server: &str, told: String) -> String {
+/// a request, or what a result or a notification about a task wants to know first
+/// (`inputRequests`). `None` if it asks no person.
+///
+/// # Errors
+/// When a question cannot be read, so that it is unknown what a person would see.
+pub(super) fn in_the_name_of(server: &str, told: &str) -> Result<Option<String>, String> {
     // The names may be written with escapes.
-    if !told.contains("elicitation") && !told.contains("\\u") {
-        return told;
+    if !["elicitation", "nputRequests", "\\u"].iter().any(|sign| told.contains(sign)) {
+        return Ok(None);
     }
-    let Ok(members) = serde_json::from_str::<Members<'_>>(&told) else { return told };
-    if let Some(asked) = asked(server, &members) {
-        return asked;
+    let members: Members<'_> = read(told)?;
+    if let Some(asked) = asked(server, &members)? {
+        return Ok(Some(asked));
     }
-    let changed = members.get("result").and_then(|result| {
-        let result: Members<'_> = read(result)?;
-        let requests: Members<'_> = read(result.get("inputRequests")?)?;
-        let mut found = false;
-        let requests: Vec<(&str, Cow<'_, str>)> = requests
-            .0
-            .iter()
-            .map(|(name, raw)| {
-                let request = read::<Members<'_>>(raw).and_then(|request| asked(server, &request));
-                found |= request.is_some();
-                (name.as_str(), request.map_or(Cow::Borrowed(raw.get()), Cow::Owned))
-            })
-            .collect();
-        let requests = written(requests.iter().map(|(name, request)| (*name, request.as_ref())));
-        found.then(|| members.with("result", &result.with("inputRequests", &requests)))
-    });
-    changed.unwrap_or(told)
+    for name in ["result", "params"] {
+        let said = members.get(name).filter(|said| said.get().starts_with('{'));
+        let Some((said, requests)) = said.map(wanted).transpose()?.flatten() else { continue };
+        if let Some(requests) = all_asked(server, requests)? {
+            let said = said.with("inputRequests", &requests);
+            return Ok(Some(members.with(name, &said)));
+        }
+    }
+    Ok(None)
 }
 
-fn read<'m, T: serde::Deserialize<'m>>(raw: &'m RawValue) -> Option<T> {
-    serde_json::from_str(raw.get()).ok()
+/// What a result wants to know first, with all its members.
+fn wanted(said: &RawValue) -> Result<Option<(Members<'_>, &RawValue)>, String> {
+    const WANTED: &str = "inputRequests";
+    let Ok(members) = serde_json::from_str::<Members<'_>>(said.get()) else {
+        // A lenient reader may find requests where a strict one finds no object.
+        let mended = mended_json(said.get());
+        let members: Members<'_> = read(&mended)?;
+        return match members.get(WANTED).is_some() || members.lookalike(&[WANTED]).is_some() {
+            true => Err("a question of the server is no JSON".to_owned()),
+            false => Ok(None),
+        };
+    };
+    if let Some(odd) = members.lookalike(&[WANTED]) {
+        return Err(odd);
+    }
+    let requests = members.get(WANTED).filter(|raw| raw.get() != "null");
+    Ok(requests.map(|requests| (members, requests)))
+}
+
+/// The requests of a result with the server's name in each question; `None` if none asks a person.
+fn all_asked(server: &str, requests: &RawValue) -> Result<Option<String>, String> {
+    let requests: Members<'_> = read(requests.get())?;
+    let mut found = false;
+    let mut all: Vec<(&str, Cow<'_, str>)> = Vec::new();
+    for (name, raw) in &requests.0 {
+        let request = asked(server, &read(raw.get())?)?;
+        found |= request.is_some();
+        all.push((name, request.map_or(Cow::Borrowed(raw.get()), Cow::Owned)));
+    }
+    let all = all.iter().map(|(name, request)| (*name, request.as_ref()));
+    Ok(found.then(|| written(all)))
+}
+
+fn read<'m, T: serde::Deserialize<'m>>(raw: &'m str) -> Result<T, String> {
+    serde_json::from_str(raw).map_err(|error| format!("a question of the server: {error}"))
 }
 
 /// The request with the server's name before its text; `None` where it asks no person.
-fn asked(server: &str, request: &Members<'_>) -> Option<String> {
-    let method: String = read(request.get("method")?)?;
-    if method != ELICITATION {
-        return None;
+fn asked(server: &str, request: &Members<'_>) -> Result<Option<String>, String> {
+    if let Some(odd) = request.lookalike(&REQUEST) {
+        return Err(odd);
     }
-    let params: Members<'_> = read(request.get("params")?)?;
-    let message: String = read(params.get("message")?)?;
+    let Some(method) = request.get("method") else { return Ok(None) };
+    if read::<String>(method.get())? != ELICITATION {
+        return Ok(None);
+    }
+    let missing = |name: &str| format!("a question of the server has no `{name}`");
+    let params = request.get("params").ok_or_else(|| missing("params"))?;
+    let params: Members<'_> = read(params.get())?;
+    if let Some(odd) = params.lookalike(&QUESTION) {
+        return Err(odd);
+    }
+    let message: String = read(params.get("message").ok_or_else(|| missing("message"))?.get())?;
     let message = format!("Server `{server}` asks: {}", with_all_seen(&message));
-    Some(request.with("params", &params.with("message", &Value::from(message).to_string())))
+    let asked = params.with("message", &Value::from(message).to_string());
+    let asked = match params.get("requestedSchema") {
+        None => asked,
+        Some(form) => {
+            let (before, mut after) = (read::<Value>(form.get())?, read::<Value>(form.get())?);
+            without_unseen(&mut after, false);
+            match before == after {
+                true => asked,
+                false => {
+                    let members: Members<'_> = read(&asked)?;
+                    members.with("requestedSchema", &after.to_string())
+                }
+            }
+        }
+    };
+    Ok(Some(request.with("params", &asked)))
+}
+
+/// Removes invisible characters from what people read of a form.
+fn without_unseen(value: &mut Value, is_read: bool) {
+    match value {
+        Value::String(text) if is_read => text.retain(|c| !is_unseen(c)),
+        Value::Array(items) => items.iter_mut().for_each(|item| without_unseen(item, is_read)),
+        Value::Object(members) => {
+            for (name, value) in members {
+                without_unseen(value, READ.contains(&name.as_str()));
+            }
+        }
+        _ => {}
+    }
 }
 
 #[cfg(test)]
@@ -78,15 +153,58 @@ mod tests {
                 r#"{"id":1,"result":{"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Server `shop` asks: Who?"}},"b":{"method":"roots/list"}}}}"#,
             ),
             (
-                r#"{"id":1,"method":"elicitation/create","params":{}}"#,
-                r#"{"id":1,"method":"elicitation/create","params":{}}"#,
+                r#"{"method":"notifications/tasks","params":{"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Who?"}}}}}"#,
+                r#"{"method":"notifications/tasks","params":{"inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Server `shop` asks: Who?"}}}}}"#,
+            ),
+            (
+                "{\"id\":1,\"method\":\"elicitation/create\",\"params\":{\"message\":\"a\",\"requestedSchema\":{\"properties\":{\"n\":{\"title\":\"N\u{200b}ame\",\"enum\":[\"a\u{200b}\"]}}}}}",
+                "{\"id\":1,\"method\":\"elicitation/create\",\"params\":{\"message\":\"Server `shop` asks: a\",\"requestedSchema\":{\"properties\":{\"n\":{\"title\":\"Name\",\"enum\":[\"a\u{200b}\"]}}}}}",
             ),
             (
                 r#"{"id":1,"result":{"content":[{"text":"elicitation/create"}]}}"#,
                 r#"{"id":1,"result":{"content":[{"text":"elicitation/create"}]}}"#,
             ),
+            (
+                r#"{"id":1,"result":{"content":[],"\ud800":"\u0061"}}"#,
+                r#"{"id":1,"result":{"content":[],"\ud800":"\u0061"}}"#,
+            ),
         ] {
-            assert_eq!(in_the_name_of("shop", told.to_owned()), expected);
+            let found = in_the_name_of("shop", told).unwrap();
+            let values = [found.as_deref().unwrap_or(told), expected]
+                .map(|text| text.replace("\\ud800", "x"));
+            let [found, expected] =
+                values.map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap());
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_question_that_cannot_be_read_is_none() {
+        for params in [
+            "{}",
+            "[]",
+            r#"{"message":1}"#,
+            r#"{"message":null}"#,
+            r#"{"message":"\ud800 May this tool call run?"}"#,
+            r#"{"message":"a","message":"b"}"#,
+            r#"{"message":"a","Message":"b"}"#,
+            r#"{"message":"a","\ud800":1}"#,
+        ] {
+            let request = format!(r#"{{"id":1,"method":"elicitation/create","params":{params}}}"#);
+            let asked = r#"{"id":1,"result":{"inputRequests":{"a":REQUEST}}}"#;
+            for told in [asked.replace("REQUEST", &request), request] {
+                assert!(in_the_name_of("shop", &told).is_err(), "{told}");
+            }
+        }
+        for requests in ["[]", r#"{"a":1}"#, r#"{"a":{"method":1}}"#, r#"{"a":{"Method":"x"}}"#] {
+            let told = format!(r#"{{"id":1,"result":{{"inputRequests":{requests}}}}}"#);
+            assert!(in_the_name_of("shop", &told).is_err(), "{requests}");
+        }
+        for told in [
+            r#"{"id":1,"result":{"InputRequests":{}}}"#,
+            r#"{"id":1,"result":{"\ud800":1,"inputRequests":{}}}"#,
+        ] {
+            assert!(in_the_name_of("shop", told).is_err(), "{told}");
         }
     }
 }

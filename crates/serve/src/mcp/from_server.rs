@@ -1,6 +1,8 @@
 //! What the server says, before the client hears it.
 
 use super::asked::in_the_name_of;
+use super::confirm::is_question;
+use super::duplicates::twice;
 use super::framing::lined;
 use super::gateway::Gateway;
 use super::message::Message;
@@ -18,21 +20,35 @@ impl Gateway {
     /// The part of a server's message that goes to the client, if any.
     pub async fn from_server(&self, message: &str) -> Option<String> {
         let text = message.trim();
-        let told = match Message::read(text) {
+        let told = match self.understood(text) {
             Ok(message) => self.said(&message, text).await,
-            Err(error) => {
-                let why = error.to_string();
-                match TopLevel::of(text.as_bytes()).in_place_of_answer(&why) {
-                    Some(answer) => self.said(&Message::read(&answer).ok()?, &answer).await,
-                    None => {
-                        let server = &self.server;
-                        tracing::warn!("`{server}` sent something that is not a message: {why}");
-                        None
-                    }
+            Err(why) => match TopLevel::of(text.as_bytes()).in_place_of_answer(&why) {
+                Some(answer) => self.said(&Message::read(&answer).ok()?, &answer).await,
+                None => {
+                    let server = &self.server;
+                    tracing::warn!("`{server}` sent something that is not a message: {why}");
+                    None
                 }
-            }
+            },
         };
-        told.map(|told| lined(in_the_name_of(&self.server, told)))
+        let told = told?;
+        match in_the_name_of(&self.server, &told) {
+            Ok(asked) => Some(lined(asked.unwrap_or(told))),
+            Err(why) => {
+                tracing::warn!("a message of `{}` was dropped: {why}", self.server);
+                None
+            }
+        }
+    }
+
+    /// Reads a message that every reader reads in the same way, at any depth.
+    fn understood<'m>(&self, text: &'m str) -> Result<Message<'m>, String> {
+        let message = Message::read(text).map_err(|error| error.to_string())?;
+        if let Some(name) = twice(text) {
+            return Err(format!("the member `{name}` appears twice"));
+        }
+        in_the_name_of(&self.server, text)?;
+        Ok(message)
     }
 
     async fn said(&self, message: &Message<'_>, text: &str) -> Option<String> {
@@ -102,7 +118,7 @@ impl Gateway {
     }
 
     /// Notes a question from the server, so that only answers to known questions reach it. Returns
-    /// `None` if it uses the id of one of our questions.
+    /// `None` if its id is like one of ours.
     fn note_question(&self, method: &str, message: &Message<'_>) -> Option<()> {
         let Some(id) = &message.id else {
             if method == "notifications/cancelled" {
@@ -111,8 +127,8 @@ impl Gateway {
             }
             return Some(());
         };
-        if self.shared().asked.contains_key(id) {
-            tracing::warn!("`{}` asked something under the id of another question", self.server);
+        if is_question(id) {
+            tracing::warn!("`{}` asked something under an id like ours: {id}", self.server);
             return None;
         }
         let mut state = self.state();

@@ -3,6 +3,7 @@
 mod asked;
 mod confirm;
 mod described;
+mod duplicates;
 mod framing;
 mod from_server;
 mod gateway;

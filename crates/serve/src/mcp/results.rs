@@ -14,8 +14,17 @@ use super::tools::Place;
 use super::waiting::Call;
 
 /// Members of results that determine how a client reads them.
-const RESULT: [&str; 7] =
-    ["content", "isError", "structuredContent", "resultType", "_meta", "task", "taskId"];
+const RESULT: [&str; 9] = [
+    "content",
+    "isError",
+    "structuredContent",
+    "resultType",
+    "_meta",
+    "task",
+    "taskId",
+    "inputRequests",
+    "requestState",
+];
 const LIST: [&str; 3] = ["tools", "nextCursor", "_meta"];
 const GREETING: [&str; 4] = ["instructions", "capabilities", "protocolVersion", "serverInfo"];
 

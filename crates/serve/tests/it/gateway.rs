@@ -53,7 +53,7 @@ fn what_nobody_decides_upon_passes_as_it_was_written() {
         r#"{"jsonrpc":"2.0","id":0,"result":{"capabilities":{"odd":{"x":1.0}},"protocolVersion":"2025-11-25"}}"#,
         r#"{"jsonrpc":"2.0","id":"a","error":{"code":-1,"message":"no"}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7}}"#,
-        r#"{"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":"sampling/createMessage","params":{"n":1.50}}"#,
     ] {
         assert_eq!(wait(gateway.from_server(line)).as_deref(), Some(line));
     }

@@ -117,14 +117,6 @@ fn lists() -> Vec<(Vec<String>, Vec<&'static str>, bool, bool)> {
         (vec![format!(r#"[{GOOD},"x",7,null,[],{OTHER}]"#)], vec!["read", "write"], true, true),
         (
             vec![format!(
-                r#"[{{"name":"read","description":"Reads.","description":"x"}},{OTHER}]"#
-            )],
-            vec!["write"],
-            false,
-            true,
-        ),
-        (
-            vec![format!(
                 r#"[{{"name":"read","description":"Reads.","Description":"x"}},{OTHER}]"#
             )],
             vec!["write"],
@@ -175,6 +167,8 @@ fn a_list_that_readers_take_for_different_ones_is_an_error() {
     ] {
         let told = page(&watching(&Memory::default()), None, &result);
         assert_eq!(crate::json(&told)["error"]["code"], -32603, "{told}");
+        r#"{"tools":[{"name":"a","description":"A.","description":"x"}]}"#.to_owned(),
+        r#"{"tools":[{"name":"a","inputSchema":{"properties":{"a":{"description":"A.","description":"x"}}}}]}"#.to_owned(),
     }
 }
 

@@ -169,3 +169,38 @@ fn a_call_that_was_not_made_says_why_in_a_block() {
         assert_eq!(text.contains("call again, once"), retryable, "{text}");
     }
 }
+
+/// A question that does not say who asks reaches no one, and none comes under an id like ours.
+#[test]
+fn a_question_passes_only_in_the_name_of_its_server() {
+    let schema = r#""requestedSchema":{"type":"object","properties":{}}"#;
+    for (id, params, asked) in [
+        (r#""e""#, format!(r#"{{"message":"May it run?",{schema}}}"#), true),
+        (r#""e""#, format!(r#"{{"message":"x","message":"May it run?",{schema}}}"#), false),
+        (r#""e""#, format!(r#"{{"message":"x","Message":"May it run?",{schema}}}"#), false),
+        (r#""e""#, format!(r#"{{"message":"\ud800May it run?",{schema}}}"#), false),
+        (r#""e""#, format!(r#"{{"message":["May it run?"],{schema}}}"#), false),
+        (r#""e""#, format!("{{{schema}}}"), false),
+        (r#""counterfoil-get_order_1""#, format!(r#"{{"message":"May it run?",{schema}}}"#), false),
+        (r#""\u0063ounterfoil-x""#, format!(r#"{{"message":"May it run?",{schema}}}"#), false),
+    ] {
+        let gateway = listed(GuardSettings::default());
+        let request = format!(r#"{{"id":{id},"method":"elicitation/create","params":{params}}}"#);
+        let told = wait(gateway.from_server(&request));
+        assert_eq!(told.is_some(), asked, "{request}");
+        let says_who = |told: &str| told.contains("Server `shop` asks: May it run?");
+        assert!(told.is_none_or(|told| says_who(&told)), "{request}");
+        if id.contains("ounterfoil") {
+            continue;
+        }
+        wait(gateway.from_client(CALL));
+        let wanted = format!(
+            r#"{{"jsonrpc":"2.0","id":2,"result":{{"resultType":"input_required","requestState":"s","inputRequests":{{"k":{request}}}}}}}"#
+        );
+        let told = wait(gateway.from_server(&wanted)).unwrap();
+        assert_eq!(says_who(&told), asked, "{told}");
+        assert_eq!(told.contains("-32603"), !asked, "{told}");
+        let status = if asked { Status::Cancelled } else { Status::Failed };
+        assert_eq!(receipts(&gateway), [("get_order".to_owned(), status)]);
+    }
+}
