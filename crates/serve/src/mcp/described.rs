@@ -68,13 +68,36 @@ impl Gateway {
             Err(why) => return unreadable(id, &why),
         };
         let same = self.shared().offered.described((list, first), &entries, &self.server, watch);
-        if !watch.hold || same.iter().all(|same| *same) {
+        let all_same = same.iter().all(|same| *same) && !self.says_more(&result, list.member());
+        if !watch.hold || all_same {
             return whole();
         }
         let left = entries.iter().zip(&same).filter(|(_, same)| **same);
         let left: Vec<&str> = left.map(|(entry, _)| entry.get()).collect();
-        let result = result.with(list.member(), &format!("[{}]", left.join(",")));
+        let result = self.list_of(&result, list.member(), &left);
         message.members.with("result", &self.cleaned(&result, false).unwrap_or(result))
+    }
+
+    /// Why a resource is held, if changes are: it changed, or it is not known yet whether it did.
+    pub(super) fn resource_held(&self, named: &Value) -> Option<String> {
+        let watch = self.watch.as_deref().filter(|watch| watch.hold)?;
+        let one = named.get("uri").and_then(Value::as_str);
+        let several = named.get("uris").and_then(Value::as_array).into_iter().flatten();
+        let listed = |uri: &str| self.shared().offered.resources.get(uri).copied();
+        for uri in one.into_iter().chain(several.filter_map(Value::as_str)) {
+            let why = match (listed(uri), watch.pins.described(List::Resources)) {
+                (Some(true), _) => continue,
+                (Some(false), _) => "it is not what it was when it was first seen",
+                (None, Ok(pinned))
+                    if pinned.as_ref().is_none_or(|pinned| !pinned.contains_key(uri)) =>
+                {
+                    continue;
+                }
+                (None, _) => "list the resources first: whether it changed is not known yet",
+            };
+            return Some(format!("`{uri}` is held: {why}"));
+        }
+        None
     }
 }
 
@@ -102,6 +125,11 @@ impl Offered {
         }
         match self.compared_list((list, first), &named, watch) {
             Ok(same) => {
+                if list == List::Resources {
+                    let known = named.iter().zip(&same);
+                    let known = known.filter_map(|(named, same)| Some(((*named)?.0, *same)));
+                    self.resources.extend(known.map(|(uri, same)| (uri.to_owned(), same)));
+                }
                 for ((named, same), at) in named.iter().zip(&same).zip(1..) {
                     if !same {
                         let name = named

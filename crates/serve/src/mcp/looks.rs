@@ -65,20 +65,57 @@ static ORDERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     .collect()
 });
 
-/// The texts of a value that say something: of several words, or with invisible characters.
-/// Versions, times, addresses and pictures say nothing.
-pub(crate) fn sentences(value: &Value) -> Vec<&str> {
-    let mut texts = Vec::new();
-    texts_of(value, &mut texts);
-    let says = |text: &&str| {
-        if text.starts_with("data:") {
-            return false;
+/// The texts of a value that say something: of several words, or with invisible characters; names of
+/// members and lists of words count, too. Versions, times, addresses and pictures say nothing.
+pub(crate) fn sentences(value: &Value) -> Vec<String> {
+    let mut said = Vec::new();
+    add_sentences(value, &mut said);
+    said
+}
+
+fn add_sentences(value: &Value, said: &mut Vec<String>) {
+    match value {
+        Value::String(text) if says(text) => said.push(text.clone()),
+        Value::Array(items) => {
+            let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+            let is_plain = |word: &&str| word.chars().all(|c| c.is_alphabetic() || c == '\'');
+            if words.iter().filter(|word| is_plain(word)).count() > 2 {
+                said.push(words.join(" "));
+            } else {
+                items.iter().for_each(|item| add_sentences(item, said));
+            }
         }
-        let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic));
-        words.count() > 1 || text.chars().any(is_unseen)
-    };
-    texts.retain(says);
-    texts
+        Value::Object(members) => {
+            for (name, value) in members {
+                if says(name) {
+                    said.push(name.clone());
+                }
+                add_sentences(value, said);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn says(text: &str) -> bool {
+    if text.starts_with("data:") {
+        return false;
+    }
+    let words = text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic));
+    words.count() > 1
+        || text.chars().any(is_unseen)
+        || text.chars().filter(|c| is_written_without_blanks(*c)).count() > FEW
+}
+
+/// So many letters of a script without blanks may be a name.
+const FEW: usize = 4;
+
+/// Whether a letter is of a script that puts no blanks between words: Thai to Khmer, and those of
+/// East Asia.
+fn is_written_without_blanks(c: char) -> bool {
+    matches!(u32::from(c), 0xe00..=0xeff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x2e80..=0xa4cf
+        | 0xac00..=0xd7af | 0xf900..=0xfaff | 0x2_0000..=0x3_ffff)
+        && c.is_alphabetic()
 }
 
 /// Every text of a definition that a model may read.

@@ -27,6 +27,7 @@ mod waiting;
 pub use gateway::{Gateway, GatewayError, Step};
 pub(crate) use looks::oddities_of;
 pub use looks::{is_unseen, oddities};
+pub(crate) use pins::SERVER;
 pub use pins::{PinStore, Pins, PinsError, ToolChange};
 pub use relay::{Ended, RelayError, relay};
 pub(crate) use server::agreed;

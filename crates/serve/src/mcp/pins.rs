@@ -16,6 +16,20 @@ use super::looks::sentences;
 /// them, which a client may show a model.
 const BESIDE: [&str; 2] = ["_meta", "icons"];
 
+/// The member of `_meta` with which several servers as one name the server of an entry.
+pub(crate) const SERVER: &str = "counterfoil/server";
+
+/// Members of a greeting that are pinned on their own, or agreed on with each client.
+pub(super) const AGREED: [&str; 7] = [
+    "instructions",
+    "capabilities",
+    "protocolVersion",
+    "supportedVersions",
+    "resultType",
+    "ttlMs",
+    "cacheScope",
+];
+
 /// Storage for the pins of one server, as text.
 pub trait PinStore: Send + Sync {
     /// Returns the stored text; `None` if there is none yet.
@@ -90,6 +104,9 @@ struct Pinned {
     /// Digest of the server's instructions, empty if it has none. `None` until it has been greeted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
+    /// Digest of the other texts of its greeting. `None` until it has been greeted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    greeting: Option<String>,
     /// Digests of prompts and resources, by list and name. A list is absent until it is seen.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     described: BTreeMap<List, BTreeMap<String, String>>,
@@ -164,16 +181,33 @@ impl Pins {
     pub fn instructions_changed(&self, now: Option<&str>) -> Result<bool, PinsError> {
         match self.read()?.instructions {
             Some(then) => Ok(then != of_instructions(now)),
-            None => self.accept_instructions(now).map(|()| false),
+            None => {
+                self.write(|pinned| pinned.instructions = Some(of_instructions(now)))?;
+                Ok(false)
+            }
         }
     }
 
-    /// Pins these instructions, replacing earlier ones.
+    /// Whether the other texts of the server's greeting differ from those first seen; the first ones
+    /// are pinned.
+    pub(crate) fn greeting_changed(&self, said: &Value) -> Result<bool, PinsError> {
+        let now = of_greeting(said);
+        match self.read()?.greeting {
+            Some(then) => Ok(then != now),
+            None => self.write(|pinned| pinned.greeting = Some(now)).map(|()| false),
+        }
+    }
+
+    /// Pins these instructions, replacing earlier ones. The other texts of the next greeting are
+    /// pinned when they arrive.
     ///
     /// # Errors
     /// When the pins cannot be written.
     pub fn accept_instructions(&self, now: Option<&str>) -> Result<(), PinsError> {
-        self.write(|pinned| pinned.instructions = Some(of_instructions(now)))
+        self.write(|pinned| {
+            pinned.instructions = Some(of_instructions(now));
+            pinned.greeting = None;
+        })
     }
 
     /// The pinned entries of a list of prompts or resources.
@@ -240,6 +274,25 @@ fn of_instructions(text: Option<&str>) -> String {
     text.map(|text| Digest::of_bytes(text.as_bytes()).to_string()).unwrap_or_default()
 }
 
+/// The digest of what a greeting tells a client: who the server is, with everything experimental or
+/// unknown. A plain version may change.
+fn of_greeting(said: &Value) -> String {
+    let mut told = said.as_object().cloned().unwrap_or_default();
+    told.retain(|name, _| !AGREED.contains(&name.as_str()));
+    if let Some(Value::Object(who)) = told.get_mut("serverInfo") {
+        let plain = |version: &Value| version.as_str().is_some_and(|text| text.len() <= 40);
+        who.retain(|name, value| {
+            name != "version" || !plain(value) || !sentences(value).is_empty()
+        });
+    }
+    if let Some(meta) = told.get_mut("_meta") {
+        *meta = serde_json::json!(sentences(meta));
+    }
+    let able = |name: &str| said.get("capabilities").and_then(|able| able.get(name)).cloned();
+    told.insert("experimental".to_owned(), able("experimental").unwrap_or_default());
+    Digest::of_json(&Value::Object(told)).to_string()
+}
+
 /// The digest of a prompt or a resource.
 pub(super) fn of_entry(entry: &Value) -> String {
     Digest::of_json(&serde_json::json!(members(entry))).to_string()
@@ -255,7 +308,10 @@ fn members(tool: &Value) -> BTreeMap<String, String> {
         let digest = match BESIDE.contains(&member.as_str()) {
             false => Digest::of_json(value),
             true => {
-                let sentences = sentences(value);
+                let mut sentences = sentences(value);
+                // Of several servers, each pins what it offers itself.
+                let server = value.get(SERVER).and_then(Value::as_str);
+                sentences.extend(server.map(|server| format!("of {server}")));
                 (!sentences.is_empty()).then(|| Digest::of_json(&serde_json::json!(sentences)))?
             }
         };

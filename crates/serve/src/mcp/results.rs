@@ -7,8 +7,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::gateway::{Gateway, gone, member, not_recorded};
-use super::members::Members;
+use super::members::{Members, written};
 use super::message::{self, EXECUTION_ID, Message, code};
+use super::pins::AGREED;
 use super::tasks;
 use super::tools::Place;
 use super::waiting::Call;
@@ -27,6 +28,15 @@ const RESULT: [&str; 9] = [
 ];
 const LIST: [&str; 3] = ["tools", "nextCursor", "_meta"];
 const GREETING: [&str; 4] = ["instructions", "capabilities", "protocolVersion", "serverInfo"];
+
+/// Members beside a list that say nothing to a model.
+const BESIDE_LISTS: [&str; 3] = ["nextCursor", "cacheScope", "resultType"];
+
+/// Whether a member beside a list stays although changes are held: a number says nothing either.
+fn stays(name: &str, raw: &RawValue) -> bool {
+    let is_plain = !raw.get().starts_with(['"', '{', '[']);
+    BESIDE_LISTS.contains(&name) || is_plain && !name.contains(char::is_whitespace)
+}
 
 /// The error in place of an unreadable answer.
 pub(super) fn unreadable(id: &str, why: &str) -> String {
@@ -57,10 +67,50 @@ impl Gateway {
             return unreadable(id, "it is not JSON");
         };
         let held = self.shared().offered.greeting(&said, &self.server, self.watch.as_deref());
-        match held {
-            true => message.members.with("result", &result.without("instructions")),
-            false => self.without_forged_ids(message, text),
+        if held == (false, false) {
+            return self.without_forged_ids(message, text);
         }
+        let (instructions, others) = held;
+        let mut left = match others {
+            true => self.plain_greeting(&result, &said),
+            false => raw.get().to_owned(),
+        };
+        if instructions && let Ok(members) = serde_json::from_str::<Members<'_>>(&left) {
+            left = members.without("instructions");
+        }
+        message.members.with("result", &self.cleaned(&left, false).unwrap_or(left))
+    }
+
+    /// A greeting without texts of the server, but for its instructions.
+    fn plain_greeting(&self, result: &Members<'_>, said: &Value) -> String {
+        let mut able = said.get("capabilities").cloned().unwrap_or_default();
+        able.as_object_mut().map(|able| able.remove("experimental"));
+        let (able, who) = (able.to_string(), json!({ "name": &*self.server, "version": "held" }));
+        let who = who.to_string();
+        let left = result.0.iter().filter_map(|(name, raw)| match name.as_str() {
+            "capabilities" => Some((name.as_str(), able.as_str())),
+            "serverInfo" => Some((name.as_str(), who.as_str())),
+            known => AGREED.contains(&known).then(|| (known, raw.get())),
+        });
+        written(left)
+    }
+
+    /// A list with these entries. If changes are held, nothing beside the entries passes but what
+    /// says how to go on, because it is not pinned.
+    pub(super) fn list_of(&self, result: &Members<'_>, member: &str, entries: &[&str]) -> String {
+        let entries = format!("[{}]", entries.join(","));
+        let hold = self.watch.as_deref().is_some_and(|watch| watch.hold);
+        let left = result.0.iter().filter_map(|(name, raw)| match name.as_str() {
+            name if name == member => Some((name, entries.as_str())),
+            name => (!hold || stays(name, raw)).then(|| (name, raw.get())),
+        });
+        written(left)
+    }
+
+    /// Whether a list has members that are held.
+    pub(super) fn says_more(&self, result: &Members<'_>, member: &str) -> bool {
+        let hold = self.watch.as_deref().is_some_and(|watch| watch.hold);
+        hold && !result.0.iter().all(|(name, raw)| name == member || stays(name, raw))
     }
 
     /// A list of tools without those that may never run and those that are held.
@@ -97,10 +147,10 @@ impl Gateway {
         let offered = tools.iter().enumerate();
         let offered = offered.filter(|(at, tool)| !held.contains(at) && !never_runs(tool));
         let left: Vec<&str> = offered.map(|(_, tool)| tool.get()).collect();
-        if left.len() == tools.len() {
+        if left.len() == tools.len() && !self.says_more(&result, "tools") {
             return self.without_forged_ids(message, text);
         }
-        let result = result.with("tools", &format!("[{}]", left.join(",")));
+        let result = self.list_of(&result, "tools", &left);
         message.members.with("result", &self.cleaned(&result, false).unwrap_or(result))
     }
 

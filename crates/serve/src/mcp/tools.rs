@@ -34,6 +34,8 @@ pub(crate) struct Offered {
     pinning: Option<Vec<Value>>,
     /// Lists of prompts and resources that are being pinned for the first time.
     pub(super) pinning_lists: BTreeSet<List>,
+    /// The listed resources, and whether each is unchanged.
+    pub(super) resources: BTreeMap<String, bool>,
     /// Messages that were already logged.
     told: BTreeSet<String>,
     /// The complete list; `None` until all of it has been seen.
@@ -101,7 +103,8 @@ impl Offered {
     pub(crate) fn forget(&mut self) {
         let told = std::mem::take(&mut self.told);
         let pinning_lists = std::mem::take(&mut self.pinning_lists);
-        *self = Self { told, pinning_lists, ..Self::default() };
+        let resources = std::mem::take(&mut self.resources);
+        *self = Self { told, pinning_lists, resources, ..Self::default() };
     }
 
     /// Processes one page of `tools/list`. Returns the indexes of the entries to keep from the
@@ -246,20 +249,32 @@ impl Offered {
         Ok((Vec::new(), BTreeSet::new()))
     }
 
-    /// Checks a server's greeting. Returns whether its instructions changed and must be held.
-    pub(crate) fn greeting(&mut self, said: &Value, server: &str, watch: Option<&Watch>) -> bool {
+    /// Checks a server's greeting. Returns what changed and must be held: its instructions, and its
+    /// other texts.
+    pub(crate) fn greeting(
+        &mut self,
+        said: &Value,
+        server: &str,
+        watch: Option<&Watch>,
+    ) -> (bool, bool) {
         let instructions = said.get("instructions").and_then(Value::as_str);
         for odd in oddities(&json!({ "instructions": said.get("instructions") })) {
             self.tell(format!("instructions of `{server}`: {odd}"));
         }
-        let Some(watch) = watch else { return false };
-        let changed = match watch.pins.instructions_changed(instructions) {
-            Ok(false) => return false,
-            Ok(true) => "they have changed since the server was first seen".to_owned(),
-            Err(error) => error.to_string(),
+        let Some(watch) = watch else { return (false, false) };
+        let mut held = |what: &str, changed: Result<bool, PinsError>| {
+            let changed = match changed {
+                Ok(false) => return false,
+                Ok(true) => "they have changed since the server was first seen".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            self.tell(format!("{what} of `{server}`: {changed}"));
+            watch.hold
         };
-        self.tell(format!("instructions of `{server}`: {changed}"));
-        watch.hold
+        (
+            held("instructions", watch.pins.instructions_changed(instructions)),
+            held("other texts in the greeting", watch.pins.greeting_changed(said)),
+        )
     }
 
     /// Logs a message once.
