@@ -12,6 +12,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::confirm::{Held, Wire, elicits};
+use super::duplicates::twice;
 use super::framing::lined;
 use super::meant::message_as_meant;
 use super::members::Members;
@@ -218,9 +219,11 @@ impl Gateway {
         if method == "tools/call" {
             return Some(self.call(&message, text, id).await);
         }
-        if matches!(method, "resources/read" | "resources/subscribe")
-            && let Some(why) = self.resource_denied(method, &message).await
-        {
+        if let Some(name) = twice(text) {
+            let what = format!("the member `{name}` appears twice");
+            return Some(Step::Answer(message::error(Some(id), code::INVALID_PARAMS, &what)));
+        }
+        if let Some(why) = self.resource_denied(method, &message).await {
             return Some(Step::Answer(message::error(Some(id), code::INVALID_REQUEST, &why)));
         }
         if method == "initialize" {

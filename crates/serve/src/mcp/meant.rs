@@ -6,22 +6,25 @@ use counterfoil_model::{Arguments, Origin, ToolCall};
 use serde_json::{Value, json};
 
 use super::gateway::{Gateway, denied, member};
-use super::members::Members;
-use super::message::Message;
+use super::members::{Members, written};
+use super::message::{Message, OF_CALLS};
 
 impl Gateway {
-    /// Why a resource may not be read. Path rules also apply to file URIs: the request is judged
-    /// like a call of a tool named after the method.
+    /// Why a resource may not be read, watched or completed. Path rules also apply to file URIs: the
+    /// request is judged like a call of a tool named after the method.
     pub(super) async fn resource_denied(
         &self,
         method: &str,
         message: &Message<'_>,
     ) -> Option<String> {
-        let uri = message.params().and_then(|params| member(params, "uri"));
+        let arguments = resources_of(method, message)?;
+        if let Some(why) = self.resource_held(&arguments) {
+            return Some(why);
+        }
         let call = ToolCall {
             id: String::new(),
             tool: method.to_owned(),
-            arguments: Arguments::from(&json!({ "uri": uri })),
+            arguments: Arguments::from(&arguments),
             line: 0,
         };
         let origin = Origin::Mcp { server: self.server.as_ref().to_owned() };
@@ -55,6 +58,30 @@ impl Gateway {
     }
 }
 
+/// The resources that a request names, as arguments of a call; `None` if it names none.
+fn resources_of(method: &str, message: &Message<'_>) -> Option<Value> {
+    let named = |name: &str| message.params().and_then(|params| member(params, name));
+    match method {
+        "resources/read" | "resources/subscribe" => Some(json!({ "uri": named("uri") })),
+        "subscriptions/listen" => {
+            let uris = named("notifications")?.get_mut("resourceSubscriptions")?.take();
+            (!uris.is_null()).then(|| json!({ "uris": uris }))
+        }
+        "completion/complete" => {
+            let template = named("ref")?.get_mut("uri")?.take();
+            let argument = named("argument").unwrap_or_default();
+            let of = |name: &str| argument.get(name).and_then(Value::as_str).unwrap_or_default();
+            let filled = ["", "+", "/"]
+                .into_iter()
+                .fold(template.as_str().unwrap_or_default().to_owned(), |filled, sign| {
+                    filled.replace(&format!("{{{sign}{}}}", of("name")), of("value"))
+                });
+            Some(json!({ "uri": template, "filled": filled, "value": of("value") }))
+        }
+        _ => None,
+    }
+}
+
 /// The message of a call for the server: the client's own bytes if they express exactly this call.
 pub(super) fn message_as_meant(
     hosted: &HostedCall,
@@ -68,8 +95,16 @@ pub(super) fn message_as_meant(
     }
 }
 
-/// The parameters with the resolved tool and arguments; `None` if the client wrote exactly these.
+/// The parameters with the resolved tool and arguments, and without members that no call has, which
+/// no gate has seen; `None` if the client wrote exactly these.
 fn as_meant(hosted: &HostedCall, params: &Members<'_>) -> Option<String> {
+    let known = |name: &str| OF_CALLS.contains(&name);
+    if !params.0.iter().all(|(name, _)| known(name)) {
+        let left = params.0.iter().filter(|(name, _)| known(name));
+        let left = written(left.map(|(name, raw)| (name.as_str(), raw.get())));
+        let members: Members<'_> = serde_json::from_str(&left).ok()?;
+        return Some(as_meant(hosted, &members).unwrap_or(left));
+    }
     let HostedCall { call, tool, arguments } = hosted;
     let written = params.get("arguments").map_or("{}", |raw| raw.get());
     let same = Arguments::raw(written).exact().is_ok_and(|written| written == *arguments);

@@ -19,10 +19,22 @@ pub(crate) struct Message<'m> {
 /// The members of a message.
 const FRAME: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
+/// Members of the parameters of a call.
+pub(super) const OF_CALLS: [&str; 6] =
+    ["name", "arguments", "_meta", "requestState", "inputResponses", "task"];
+
+/// Members inside members of `params` that determine what a message does.
+const DECIDING_BELOW: [(&str, &str, &[&str]); 3] = [
+    ("subscriptions/listen", "notifications", &["resourceSubscriptions"]),
+    ("completion/complete", "ref", &["type", "uri", "name"]),
+    ("completion/complete", "argument", &["name", "value"]),
+];
+
 /// Members of `params` that determine what a message does, by method. A name ending in `/` applies
 /// to all methods that begin with it.
-const DECIDING: [(&str, &[&str]); 9] = [
-    ("tools/call", &["name", "arguments", "_meta", "requestState", "inputResponses", "task"]),
+const DECIDING: [(&str, &[&str]); 10] = [
+    ("tools/call", &OF_CALLS),
+    ("subscriptions/", &["notifications", "_meta"]),
     ("tools/list", &["cursor", "_meta"]),
     ("prompts/get", &["name", "arguments", "_meta"]),
     ("resources/", &["uri", "_meta"]),
@@ -118,7 +130,13 @@ impl<'m> Message<'m> {
         let (_, deciding) = DECIDING.iter().find(|(known, _)| same(known))?;
         let params = self.params().map(RawValue::get).filter(|raw| raw.starts_with('{'))?;
         match serde_json::from_str::<Members<'m>>(params) {
-            Ok(params) => params.lookalike(deciding),
+            Ok(params) => params.lookalike(deciding).or_else(|| {
+                let below = DECIDING_BELOW.iter().filter(|(known, ..)| *known == method);
+                below.into_iter().find_map(|(_, member, deciding)| {
+                    let below = params.get(member)?.get();
+                    serde_json::from_str::<Members<'m>>(below).ok()?.lookalike(deciding)
+                })
+            }),
             Err(error) => Some(error.to_string()),
         }
     }

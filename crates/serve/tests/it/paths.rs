@@ -128,13 +128,63 @@ fn resources_are_under_the_same_rules() {
     }
 }
 
+/// So are subscriptions without a session, and completions of a template.
+#[test]
+fn who_watches_or_completes_a_file_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    for (method, params, goes_on) in [
+        (
+            "subscriptions/listen",
+            json!({ "notifications": { "resourceSubscriptions": ["at://moon", "file:///etc/passwd"] } }),
+            false,
+        ),
+        (
+            "subscriptions/listen",
+            json!({ "notifications": { "ResourceSubscriptions": ["file:///etc/passwd"] } }),
+            false,
+        ),
+        (
+            "subscriptions/listen",
+            json!({ "notifications": { "resourceSubscriptions": ["at://moon"] } }),
+            true,
+        ),
+        ("subscriptions/listen", json!({ "notifications": { "toolsListChanged": true } }), true),
+        (
+            "completion/complete",
+            json!({ "ref": { "type": "ref/resource", "uri": "file:///etc/passwd" }, "argument": { "name": "a", "value": "x" } }),
+            false,
+        ),
+        (
+            "completion/complete",
+            json!({ "ref": { "type": "ref/resource", "uri": "file:///{+a}" }, "argument": { "name": "a", "value": "etc/pa" } }),
+            false,
+        ),
+        (
+            "completion/complete",
+            json!({ "ref": { "type": "ref/resource", "uri": "at://{a}" }, "argument": { "name": "a", "value": "mo" } }),
+            true,
+        ),
+        (
+            "completion/complete",
+            json!({ "ref": { "type": "ref/prompt", "name": "p" }, "argument": { "name": "a", "value": "mo" } }),
+            true,
+        ),
+    ] {
+        let read = json!({ "jsonrpc": "2.0", "id": 2, "method": method, "params": params });
+        let steps = wait(gateway(folder.path()).from_client(&read.to_string()));
+        assert_eq!(matches!(*steps, [Step::Forward(_)]), goes_on, "{method} {params}");
+    }
+}
+
 /// The server gets exactly the call that is recorded.
 #[test]
 fn thinking_reaches_no_server() {
     let folder = tempfile::tempdir().unwrap();
     let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
-        "name": "fetch_it", "arguments": { "path": "a", "_tafc_think_command": "rm -rf x" } } });
+        "name": "fetch_it", "arguments": { "path": "a", "_tafc_think_command": "rm -rf x" }, "also": "/etc/passwd" } });
     let steps = wait(gateway(folder.path()).from_client(&call.to_string()));
     let [Step::Forward(line)] = &*steps else { panic!("{steps:?}") };
     assert!(line.contains(r#"{"path":"a"}"#) && !line.contains("_tafc"), "{line}");
+    // Members that no call has are not recorded, so the server does not get them.
+    assert!(!line.contains("also"), "{line}");
 }
