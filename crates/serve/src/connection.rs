@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use counterfoil_model::Digest;
 use hyper::HeaderMap;
 use hyper::body::Bytes;
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
@@ -111,7 +112,12 @@ impl ClientConnection {
     pub(crate) async fn take(self: &Arc<Self>, text: &str, headers: &HeaderMap) -> ClientReply {
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         let gateway = match self.clients {
-            Clients::Alone => Arc::new(self.gateway.another()),
+            Clients::Alone => Arc::new(match headers.get(AUTHORIZATION) {
+                Some(client) => {
+                    self.gateway.another_for(&Digest::of_bytes(client.as_bytes()).to_string())
+                }
+                None => self.gateway.another(),
+            }),
             Clients::Session | Clients::Streams => Arc::clone(&self.gateway),
         };
         let asked = Message::read(text).ok();
@@ -257,18 +263,18 @@ impl ClientConnection {
     /// Handles a response of the server that is not a message. If it reports success, the client
     /// gets an error in its place, because nobody has inspected the body.
     async fn refused(&self, gateway: &Gateway, id: &str, reply: Reply) -> ClientReply {
-        let why = format!("the MCP server answered with status {}", reply.status);
-        let error = gateway.lost(id, false, &why).await;
-        match error.filter(|_| self.clients == Clients::Streams) {
-            Some(error) => ClientReply::Message(error),
-            None => ClientReply::Passed(reply),
-        }
         if reply.status.is_success() {
             let why = "the MCP server sent a body that is neither JSON nor a stream of events, so it was not read; what was done is unknown";
             return match gateway.unread(id, why).await {
                 Some(error) => ClientReply::Message(error),
                 None => ClientReply::Taken,
             };
+        }
+        let why = format!("the MCP server answered with status {}", reply.status);
+        let error = gateway.lost(id, false, &why).await;
+        match error.filter(|_| self.clients == Clients::Streams) {
+            Some(error) => ClientReply::Message(error),
+            None => ClientReply::Passed(reply),
         }
     }
 
@@ -401,13 +407,13 @@ fn unless_read(mut reply: Reply) -> Reply {
     if reply.status.is_success() || is_message && is_result(&reply.content) {
         reply.content = Content::Other(Bytes::new());
     }
+    reply
 }
 
 /// The client's headers for a request of ours: without those that repeat the client's message.
 fn own_headers(headers: &HeaderMap) -> HeaderMap {
     let mut own = headers.clone();
     let repeated = |name: &HeaderName| {
-    reply
         matches!(name.as_str(), "mcp-name" | "content-length")
             || name.as_str().starts_with("mcp-param-")
     };

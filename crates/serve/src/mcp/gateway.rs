@@ -38,8 +38,9 @@ pub struct Gateway {
     pub(super) redacts: bool,
     /// Held while the gateway lists the tools itself.
     pub(super) listing: Arc<tokio::sync::Mutex<()>>,
-    /// Whether its client is one of many without a session.
-    alone: bool,
+    /// Whether its client is one of many without a session, and who that is, as far as it says so.
+    pub(super) alone: bool,
+    pub(super) client: Option<String>,
     shared: Arc<Mutex<Shared>>,
     state: Mutex<State>,
 }
@@ -106,6 +107,7 @@ impl Gateway {
             redacts: false,
             listing: Arc::default(),
             alone: false,
+            client: None,
             shared: Arc::default(),
             state: Mutex::default(),
         })
@@ -123,9 +125,17 @@ impl Gateway {
             redacts: self.redacts,
             listing: Arc::clone(&self.listing),
             alone: true,
+            client: None,
             shared: Arc::clone(&self.shared),
             state: Mutex::default(),
         }
+    }
+
+    /// Like [`Gateway::another`], for a client that can be told from others by these words. Its
+    /// tasks are its own.
+    #[must_use]
+    pub fn another_for(&self, client: &str) -> Self {
+        Self { client: Some(client.to_owned()), ..self.another() }
     }
 
     /// Compares the server's tools with their first version and reports changes. With `hold`,
@@ -222,6 +232,9 @@ impl Gateway {
         if let Some(name) = twice(text) {
             let what = format!("the member `{name}` appears twice");
             return Some(Step::Answer(message::error(Some(id), code::INVALID_PARAMS, &what)));
+        }
+        if let Some(told) = self.not_its_task(&message, id) {
+            return Some(Step::Answer(told));
         }
         if let Some(why) = self.resource_denied(method, &message).await {
             return Some(Step::Answer(message::error(Some(id), code::INVALID_REQUEST, &why)));
@@ -410,6 +423,14 @@ impl Gateway {
         Some(message::error(Some(&id), code::SERVER_GONE, why))
     }
 
+    /// Like [`Gateway::lost`], for an answer that was received but cannot be read.
+    pub(crate) async fn unread(&self, id: &str, why: &str) -> Option<String> {
+        let id = id_of(id)?;
+        let waiting = self.state().waiting.remove(&id)?;
+        self.closed(waiting, false, why).await;
+        Some(message::error(Some(&id), code::INTERNAL_ERROR, why))
+    }
+
     async fn closed(&self, waiting: Waiting, cancelled: bool, why: &str) {
         let Waiting::Call(call) = waiting else { return };
         let ended = match cancelled {
@@ -426,14 +447,6 @@ impl Gateway {
     pub fn open(&self) -> BTreeSet<String> {
         self.state().waiting.keys().cloned().collect()
     }
-    /// Like [`Gateway::lost`], for an answer that was received but cannot be read.
-    pub(crate) async fn unread(&self, id: &str, why: &str) -> Option<String> {
-        let id = id_of(id)?;
-        let waiting = self.state().waiting.remove(&id)?;
-        self.closed(waiting, false, why).await;
-        Some(message::error(Some(&id), code::INTERNAL_ERROR, why))
-    }
-
 }
 
 /// A member of an object.

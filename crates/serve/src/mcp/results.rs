@@ -318,13 +318,12 @@ fn content_of(value: &Value, raw: &str) -> Result<Value, String> {
     if let Some(structured) = value.get("structuredContent").filter(|inner| inner.is_object()) {
         return Ok(structured.clone());
     }
-    let Some(content) = value.get("content") else {
-        return Err("the result has neither `content` nor `structuredContent`".to_owned());
+    let Some(blocks) = value.get("content").and_then(Value::as_array) else {
+        let what = "the result has neither a list as `content` nor `structuredContent`";
+        return Err(what.to_owned());
     };
-    let texts = content.as_array().and_then(|blocks| {
-        let texts = blocks.iter().map(|block| block.get("text").and_then(Value::as_str));
-        texts.collect::<Option<Vec<_>>>().map(|texts| texts.join("\n"))
-    });
+    let texts = blocks.iter().map(|block| block.get("text").and_then(Value::as_str));
+    let texts = texts.collect::<Option<Vec<_>>>().map(|texts| texts.join("\n"));
     // Images and links: use the whole result.
     Ok(Value::String(texts.unwrap_or_else(|| raw.to_owned())))
 }

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use counterfoil_formats::read_lenient;
 use counterfoil_guard::HostEnded;
 use counterfoil_model::{Status, ToolErrorCategory};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::gateway::{Gateway, gone, not_recorded};
 use super::members::Members;
@@ -26,7 +26,11 @@ const TASK: [&str; 6] = ["taskId", "status", "statusMessage", "result", "error",
 
 /// The calls that continue as tasks, oldest first.
 #[derive(Default)]
-pub(super) struct Tasks(VecDeque<Task>);
+pub(super) struct Tasks {
+    open: VecDeque<Task>,
+    /// The ids of tasks that were begun here, each with its client.
+    begun: VecDeque<(String, Option<String>)>,
+}
 
 struct Task {
     id: String,
@@ -48,12 +52,17 @@ enum State<'m> {
 
 impl Tasks {
     pub(super) fn knows(&self, id: &str) -> bool {
-        self.0.iter().any(|task| task.id == id)
+        self.open.iter().any(|task| task.id == id)
+    }
+
+    /// Whether this client began a task with this id.
+    fn are_of(&self, client: Option<&str>, id: &str) -> bool {
+        self.begun.iter().any(|(begun, by)| begun == id && by.as_deref() == client)
     }
 
     fn take(&mut self, id: &str) -> Option<Call> {
-        let at = self.0.iter().position(|task| task.id == id)?;
-        self.0.remove(at).map(|task| task.call)
+        let at = self.open.iter().position(|task| task.id == id)?;
+        self.open.remove(at).map(|task| task.call)
     }
 }
 
@@ -67,10 +76,10 @@ pub(super) fn takes_tasks(meta: Option<&RawValue>, greeting: bool) -> bool {
 
 /// The id of the task that begins with a call's result.
 pub(super) fn begun(result: &Value) -> Option<&str> {
+    // Content beside it is a first impression of the task, and not its result.
     let named = match result.get("resultType").and_then(Value::as_str) {
         Some("task") => result.get("taskId").or_else(|| result.pointer("/task/taskId")),
-        _ if result.get("content").is_none() => result.pointer("/task/taskId"),
-        _ => None,
+        _ => result.pointer("/task/taskId"),
     };
     named.and_then(Value::as_str)
 }
@@ -125,9 +134,13 @@ impl Gateway {
         // Its result cannot be a task again.
         call.as_task = false;
         let oldest = {
-            let tasks = &mut self.shared().tasks.0;
-            tasks.push_back(Task { id, call, said: None });
-            if tasks.len() > MOST_TASKS { tasks.pop_front() } else { None }
+            let tasks = &mut self.shared().tasks;
+            tasks.begun.push_back((id.clone(), self.client.clone()));
+            if tasks.begun.len() > MOST_TASKS {
+                tasks.begun.pop_front();
+            }
+            tasks.open.push_back(Task { id, call, said: None });
+            if tasks.open.len() > MOST_TASKS { tasks.open.pop_front() } else { None }
         };
         if let Some(task) = oldest {
             self.close_task(task, "its server had too many open tasks").await;
@@ -145,10 +158,25 @@ impl Gateway {
         }
     }
 
+    /// The answer to a client without a session that asks about tasks which are not its own; `None`
+    /// if it may ask. The server takes all these clients for one.
+    pub(super) fn not_its_task(&self, message: &Message<'_>, id: &str) -> Option<String> {
+        let method = message.method.as_deref().filter(|_| self.alone)?;
+        if !method.starts_with("tasks/") {
+            return None;
+        }
+        if method == "tasks/list" {
+            return Some(message::result(id, &json!({ "resultType": "complete", "tasks": [] })));
+        }
+        let task = asked_about(message).unwrap_or_default();
+        let own = self.shared().tasks.are_of(self.client.as_deref(), &task);
+        (!own).then(|| message::error(Some(id), code::INVALID_PARAMS, "there is no such task"))
+    }
+
     /// Closes all open tasks.
     pub(super) async fn end_tasks(&self, why: &str) {
         let tasks = std::mem::take(&mut self.shared().tasks);
-        for task in tasks.0 {
+        for task in tasks.open {
             self.close_task(task, why).await;
         }
     }
@@ -241,7 +269,7 @@ impl Gateway {
             State::GoesOn => return Ok(None),
             State::Ended(ended) => {
                 let mut shared = self.shared();
-                let task = shared.tasks.0.iter_mut().find(|task| task.id == id);
+                let task = shared.tasks.open.iter_mut().find(|task| task.id == id);
                 task.into_iter().for_each(|task| task.said = Some(ended.clone()));
                 return Ok(None);
             }

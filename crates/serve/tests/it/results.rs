@@ -46,6 +46,13 @@ fn only_a_readable_result_that_says_no_error_is_a_success() {
         (r#""result":{"task":{"taskId":"t","status":"completed"}}"#.to_owned(), bad),
         (r#""result":{}"#.to_owned(), bad),
         (r#""result":{"ok":true}"#.to_owned(), bad),
+        (r#""result":{"content":null}"#.to_owned(), bad),
+        (r#""result":{"content":"x"}"#.to_owned(), bad),
+        (r#""result":{"content":{"type":"text","text":"x"}}"#.to_owned(), bad),
+        // Readers differ in which of two members they take, at any depth.
+        (r#""result":{"content":[{"type":"text","text":"a","text":"b"}]}"#.to_owned(), bad),
+        (format!(r#""result":{{{text},"structuredContent":{{"a":[{{"b":1,"\u0062":2}}]}}}}"#), bad),
+        (r#""error":{"code":1,"message":"no","data":{"a":1,"a":2}}"#.to_owned(), bad),
         (r#""result":{"structuredContent":{"ok":true}}"#.to_owned(), good),
         (format!(r#""result":{{{text},"resultType":"complete"}}"#), good),
         (format!(r#""result":{{{text},"resultType":"something_new"}}"#), bad),

@@ -146,3 +146,53 @@ fn so_many_tasks_are_kept_in_mind() {
     let open = |id: &&String| ledger.receipt(id).unwrap().unwrap().status == Status::Open;
     assert_eq!(ids.iter().filter(open).count(), 1024);
 }
+
+/// What stands beside a task is not its result.
+#[test]
+fn a_task_with_content_beside_it_goes_on() {
+    for begun in [
+        json!({ "content": [], "task": { "taskId": "t", "status": "working" } }),
+        json!({ "content": [], "resultType": "task", "taskId": "t" }),
+    ] {
+        let gateway = listed(GuardSettings::default());
+        let params = json!({ "name": "get_order", "arguments": { "id": 7 }, "task": {} });
+        ask(&gateway, 2, "tools/call", params);
+        assert!(answer(&gateway, 2, "result", begun)["result"]["_meta"].is_object());
+        assert_eq!(statuses(&gateway), [Status::Open]);
+        ask(&gateway, 3, "tasks/result", json!({ "taskId": "t" }));
+        answer(&gateway, 3, "result", json!({ "content": [], "isError": true }));
+        assert_eq!(statuses(&gateway), [Status::Failed]);
+    }
+}
+
+/// Clients without a session cannot be told apart: none sees the tasks of another, and only who
+/// knows the id of a task that was begun here reaches it.
+#[test]
+fn a_client_without_a_session_knows_only_the_tasks_that_it_names() {
+    let gateway = listed(GuardSettings::default());
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": { "name": "get_order", "arguments": { "id": 7 }, "task": {} } });
+    let first = gateway.another_for("a");
+    wait(first.from_client(&call.to_string()));
+    let begun = json!({ "jsonrpc": "2.0", "id": 2,
+        "result": { "resultType": "task", "taskId": "t" } });
+    assert!(wait(first.from_server(&begun.to_string())).is_some());
+    for (who, method, task, passes) in [
+        ("a", "tasks/get", "t", true),
+        ("a", "tasks/get", "u", false),
+        ("b", "tasks/get", "t", false),
+        ("b", "tasks/cancel", "t", false),
+        ("b", "tasks/result", "t", false),
+        ("b", "tasks/update", "t", false),
+        ("a", "tasks/cancel", "t", true),
+    ] {
+        let line = json!({ "jsonrpc": "2.0", "id": 3, "method": method,
+            "params": { "taskId": task } });
+        let steps = wait(gateway.another_for(who).from_client(&line.to_string()));
+        assert_eq!(matches!(*steps, [Step::Forward(_)]), passes, "{who} {method} {task}");
+    }
+    let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tasks/list" });
+    let steps = wait(gateway.another_for("a").from_client(&list.to_string()));
+    let [Step::Answer(told)] = &*steps else { panic!("{steps:?}") };
+    assert_eq!(json(told)["result"]["tasks"], json!([]));
+}
