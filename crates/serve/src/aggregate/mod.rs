@@ -3,6 +3,7 @@
 
 mod downstream;
 mod merge;
+mod owners;
 mod paused_calls;
 mod servers;
 
@@ -25,6 +26,7 @@ use crate::mcp::{
 use crate::upstream::{Flow, Reply, UpstreamError};
 use downstream::Downstream;
 use merge::{List, finished, greeting};
+use owners::Owners;
 use paused_calls::{PausedCall, PausedCalls, PausingResponder};
 pub use servers::{NamedServer, Servers};
 
@@ -59,7 +61,7 @@ pub(crate) struct Aggregate {
     downstream: Arc<Downstream>,
     running: Mutex<BTreeMap<u64, Running>>,
     /// The server of each resource.
-    resources: Mutex<BTreeMap<String, Arc<Reconnecting>>>,
+    owners: Mutex<Owners>,
     /// Calls whose servers are waiting for an answer from a client without a session.
     waiting: PausedCalls,
     /// The task that forwards unsolicited messages of servers to the client.
@@ -164,7 +166,7 @@ impl Aggregate {
             hears,
             downstream,
             running: Mutex::default(),
-            resources: Mutex::default(),
+            owners: Mutex::default(),
             waiting: PausedCalls::default(),
             shared,
             alone: AtomicBool::new(false),
@@ -183,7 +185,7 @@ impl Aggregate {
                 before.unwrap_or_else(|| Arc::new(self.keep(named)))
             });
             *members = Members { kept: kept.collect(), of: now };
-            self.resources().clear();
+            *self.owners() = Owners::default();
         }
         members.kept.clone()
     }
@@ -204,8 +206,8 @@ impl Aggregate {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn resources(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Reconnecting>>> {
-        self.resources.lock().unwrap_or_else(PoisonError::into_inner)
+    fn owners(&self) -> MutexGuard<'_, Owners> {
+        self.owners.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Processes a message from the client.
@@ -332,7 +334,10 @@ impl Aggregate {
                 join_all(all).await;
                 Ok("{}".to_owned())
             }
-            method if method.starts_with("resources/") => self.resource(asked, &params).await,
+            method if method.starts_with("resources/") => {
+                let uri = params.get("uri").and_then(text_of).unwrap_or_default();
+                self.resource(asked, &uri).await
+            }
             other => Err(Wrong::ClientReply(
                 code::METHOD_NOT_FOUND,
                 format!("there is no method `{other}`"),
@@ -368,7 +373,9 @@ impl Aggregate {
         let mut all = Vec::new();
         for (member, listed) in members.iter().zip(join_all(pages).await) {
             match listed {
-                Ok(listed) => all.extend(listed.iter().map(|text| self.shown(list, member, text))),
+                Ok(listed) => {
+                    all.extend(listed.iter().filter_map(|text| self.shown(list, member, text)));
+                }
                 Err(Wrong::Away(error)) => tracing::warn!("{error}"),
                 Err(Wrong::Client(error)) => {
                     tracing::warn!("`{}`, {}: {error}", member.name, list.member());
@@ -377,24 +384,6 @@ impl Aggregate {
             }
         }
         Ok(format!("{{\"{}\":[{}]}}", list.member(), all.join(",")))
-    }
-
-    /// An entry of a list as shown to the client.
-    fn shown(&self, list: List, member: &Arc<Reconnecting>, text: &str) -> String {
-        let Ok(members) = serde_json::from_str::<Object<'_>>(text) else { return text.to_owned() };
-        let told = |name: &str| members.get(name).and_then(text_of);
-        if list == List::Resources
-            && let Some(uri) = told("uri")
-        {
-            self.resources().insert(uri, Arc::clone(member));
-        }
-        match told("name").filter(|_| self.prefixed && list.is_named()) {
-            Some(name) => {
-                let name = Value::from(format!("{}{BETWEEN}{name}", member.name));
-                members.with("name", &name.to_string())
-            }
-            None => text.to_owned(),
-        }
     }
 
     /// The server that a name refers to, and its own name for the item.
@@ -481,7 +470,8 @@ impl Aggregate {
         let refers: Object<'_> = serde_json::from_str(refers)
             .map_err(|error| Wrong::ClientReply(code::INVALID_PARAMS, format!("`ref`: {error}")))?;
         let Some(name) = refers.get("name").and_then(text_of) else {
-            return self.resource(asked, params).await;
+            let uri = refers.get("uri").and_then(text_of).unwrap_or_default();
+            return self.resource(asked, &uri).await;
         };
         let Some((member, own)) = self.owner(&name) else {
             return Err(Wrong::ClientReply(
@@ -491,24 +481,6 @@ impl Aggregate {
         };
         let refers = refers.with("name", &Value::from(own).to_string());
         self.pass(&member, asked, &params.with("ref", &refers)).await
-    }
-
-    /// Passes on a request about a resource, to the server that listed it or else to the first that
-    /// answers.
-    async fn resource(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
-        let uri = params.get("uri").and_then(text_of).unwrap_or_default();
-        let known = self.resources().get(&uri).cloned();
-        if let Some(member) = known {
-            return self.pass(&member, asked, &asked.params).await;
-        }
-        let mut wrong = Wrong::ClientReply(code::INVALID_PARAMS, format!("no server has `{uri}`"));
-        for member in self.members() {
-            match self.pass(&member, asked, &asked.params).await {
-                Ok(result) => return Ok(result),
-                Err(refused) => wrong = refused,
-            }
-        }
-        Err(wrong)
     }
 
     /// Passes a request to one server, and returns its result verbatim.

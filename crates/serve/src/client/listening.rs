@@ -126,12 +126,14 @@ impl ServerListener {
             if method == "notifications/tools/list_changed" {
                 self.changed.store(true, Ordering::Relaxed);
             }
+            let mut text = Some(text.to_owned());
             if method == "notifications/progress" {
                 self.followed.told(message.params());
+                text = self.followed.named_back(&message);
             }
-            if let Some(hears) = hears {
+            if let (Some(hears), Some(text)) = (hears, text) {
                 // Ignore errors: the receiver may be gone.
-                hears.send(text.to_owned()).await.ok();
+                hears.send(text).await.ok();
             }
             return;
         };

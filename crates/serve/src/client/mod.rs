@@ -396,6 +396,8 @@ impl Client {
         asks: Option<&Arc<dyn Responder>>,
     ) -> Result<Box<RawValue>, ClientError> {
         let id = self.next_id();
+        let renamed = hears.and_then(|_| self.followed.renamed(id, params));
+        let params = renamed.as_ref().map_or(params, |(params, _)| params);
         let text = request_raw(&id.to_string(), method, &self.with_meta(params));
         let mut asking = Asking { client: self, id, answered: false };
         if let Some(asks) = asks {

@@ -34,6 +34,7 @@ pub(crate) use server::agreed;
 pub use server::serve;
 pub use stdio::{input, output};
 
+pub(crate) use duplicates::twice;
 pub(crate) use framing::{on_one_line, write_message};
 pub(crate) use lines::{LONGEST, Line, Lines};
 pub(crate) use members::Members;

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 /// A server with the protocol that the folder selects, which answers with its own name.
 const SERVER: &str = r#"
 name=$(cat name)
+uri=at://$name; [ -e uri ] && uri=$(cat uri)
 while IFS= read -r line; do
   printf '%s\n' "$line" >> heard
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
@@ -21,7 +22,7 @@ while IFS= read -r line; do
       else answer '"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"resources":{}},"instructions":"I am '"$name"'."}'; fi ;;
     *'"server/discover"'*) answer '"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}}}' ;;
     *'"tools/list"'*) answer '"result":{"tools":[{"name":"say","big":12345678901234567890,"inputSchema":{"type":"object"}},{"name":"ask"}]}' ;;
-    *'"resources/list"'*) answer '"result":{"resources":[{"name":"r","uri":"at://'"$name"'"}]}' ;;
+    *'"resources/list"'*) answer '"result":{"resources":[{"name":"r","uri":"'"$uri"'"}]}' ;;
     *'"resources/read"'*) case "$line" in
       *"at://$name"*) answer '"result":{"contents":[{"uri":"at://'"$name"'","text":"of '"$name"'"}]}' ;;
       *) answer '"error":{"code":-32002,"message":"not here"}' ;;
@@ -38,7 +39,8 @@ while IFS= read -r line; do
         esac
       fi ;;
     *'"tools/call"'*)
-      [ -n "$token" ] && echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":1}}'
+      [ -e forges ] && for token in '"p"' '"q"' 7 99; do echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":1}}'; done
+      [ -n "$token" ] && [ ! -e forges ] && echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":1}}'
       answer '"result":{"content":[{"type":"text","text":"'"$name"'"}],"odd":1.50}' ;;
   esac
 done
@@ -161,8 +163,13 @@ fn several_servers_are_one() {
         client.ask("resources/list", json!({})).await;
         let read = client.ask("resources/read", json!({ "uri": "at://moon" })).await;
         assert!(read.contains("of moon"), "{read}");
+        let heard = moon.heard();
         let none = client.ask("resources/read", json!({ "uri": "at://none" })).await;
-        assert!(crate::json(&none)["error"].is_object(), "{none}");
+        assert_eq!(crate::json(&none)["error"]["code"], -32602, "{none}");
+        assert_eq!(
+            moon.heard().matches("resources/read").count(),
+            heard.matches("resources/read").count()
+        );
         let odd = client.ask("tasks/list", json!({})).await;
         assert_eq!(crate::json(&odd)["error"]["code"], -32601);
         // Servers are added and removed while the client is connected.
@@ -176,6 +183,64 @@ fn several_servers_are_one() {
         assert_eq!(names(&listed), ["moon__say", "moon__ask"]);
         // The remaining server was not restarted.
         assert_eq!(moon.heard().matches("\"initialize\"").count(), 1);
+    });
+}
+
+/// What one server lists first stays its own, and is pinned with its name.
+#[test]
+fn a_resource_stays_with_the_server_that_listed_it_first() {
+    crate::test(async {
+        let (moon, star) = (Folder::new("moon", false), Folder::new("star", false));
+        std::fs::write(star.0.path().join("uri"), "at://moon").unwrap();
+        for (order, owner) in [([&moon, &star], "moon"), ([&star, &moon], "star")] {
+            let named = order.map(|folder| {
+                let name = std::fs::read_to_string(folder.0.path().join("name")).unwrap();
+                folder.named(&name)
+            });
+            let mut client = Client::new(Server::Several(Servers::new(named.to_vec())));
+            client.begin(json!({})).await;
+            // Also for a client that lists nothing first.
+            let read = client.ask("resources/read", json!({ "uri": "at://moon" })).await;
+            assert_eq!(read.contains("of moon"), owner == "moon", "{read}");
+            let listed = crate::json(&client.ask("resources/list", json!({})).await);
+            let expected = json!([{ "name": "r", "uri": "at://moon",
+                "_meta": { "counterfoil/server": owner } }]);
+            assert_eq!(listed["result"]["resources"], expected, "{listed}");
+        }
+    });
+}
+
+/// A server knows no other server's progress tokens, and a token of its own names only its calls.
+#[test]
+fn a_server_reports_progress_of_its_own_calls_only() {
+    crate::test(async {
+        let (moon, star) = (Folder::new("moon", false), Folder::new("star", false));
+        std::fs::write(star.0.path().join("forges"), "").unwrap();
+        let servers = Servers::new(vec![moon.named("moon"), star.named("star")]);
+        let mut client = Client::new(Server::Several(servers));
+        client.begin(json!({})).await;
+        client.ask("tools/list", json!({})).await;
+        let call = |id: i64, tool: &str, token: Value| {
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call",
+                "params": { "name": tool, "arguments": {}, "_meta": { "progressToken": token } } })
+        };
+        for (id, tool, token, reported) in [
+            (5, "moon__say", json!("p"), vec![json!("p")]),
+            (6, "moon__say", json!(7), vec![json!(7)]),
+            (7, "star__say", json!("q"), vec![]),
+        ] {
+            client.say(&call(id, tool, token)).await;
+            let mut heard = Vec::new();
+            loop {
+                let mut message = crate::json(&client.hear().await);
+                if message["id"] == id {
+                    break;
+                }
+                heard.push(message["params"]["progressToken"].take());
+            }
+            assert_eq!(heard, reported, "{tool}");
+        }
+        assert!(!moon.heard().contains(r#""progressToken":"p""#), "{}", moon.heard());
     });
 }
 
