@@ -229,15 +229,8 @@ impl Gateway {
         if method == "tools/call" {
             return Some(self.call(&message, text, id).await);
         }
-        if let Some(name) = twice(text) {
-            let what = format!("the member `{name}` appears twice");
-            return Some(Step::Answer(message::error(Some(id), code::INVALID_PARAMS, &what)));
-        }
-        if let Some(told) = self.not_its_task(&message, id) {
+        if let Some(told) = self.refusal(&message, text, id).await {
             return Some(Step::Answer(told));
-        }
-        if let Some(why) = self.resource_denied(method, &message).await {
-            return Some(Step::Answer(message::error(Some(id), code::INVALID_REQUEST, &why)));
         }
         if method == "initialize" {
             let params = message.params().and_then(|raw| {
@@ -250,6 +243,19 @@ impl Gateway {
         }
         self.state().waiting.insert(id.to_owned(), Waiting::of(&message, method));
         Some(forward)
+    }
+
+    /// The answer to a request other than a call that does not reach the server.
+    async fn refusal(&self, message: &Message<'_>, text: &str, id: &str) -> Option<String> {
+        if let Some(name) = twice(text) {
+            let what = format!("the member `{name}` appears twice");
+            return Some(message::error(Some(id), code::INVALID_PARAMS, &what));
+        }
+        if let Some(told) = self.not_its_task(message, id) {
+            return Some(told);
+        }
+        let why = self.resource_denied(message.method.as_deref()?, message).await?;
+        Some(message::error(Some(id), code::INVALID_REQUEST, &why))
     }
 
     /// Handles a cancellation by the client. The call's receipt is closed, and any later answer
