@@ -59,13 +59,7 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
             the client start it"
         )?;
     }
-    let start = SessionStart {
-        id: arguments.session.clone(),
-        model: arguments.model.clone(),
-        // Rules may name files below the home folder.
-        environment: environment().into_iter().filter(|(name, _)| name == "HOME").collect(),
-        ..SessionStart::default()
-    };
+    let start = session(arguments);
     let servers = match arguments.reach.is_named() {
         true => Vec::new(),
         false => configured(&options, Some(&state.folder()))?,
@@ -100,6 +94,16 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     // A thread may still be blocked in a read of standard input.
     runtime.shutdown_background();
     exit
+}
+
+fn session(arguments: &Arguments) -> SessionStart {
+    SessionStart {
+        id: arguments.session.clone(),
+        model: arguments.model.clone(),
+        // Rules may name files below the home folder.
+        environment: environment().into_iter().filter(|(name, _)| name == "HOME").collect(),
+        ..SessionStart::default()
+    }
 }
 
 fn event_loop(arguments: &Arguments) -> anyhow::Result<Runtime> {
