@@ -152,7 +152,7 @@ const JSON_IN_TEXT: usize = 2;
 fn in_value(value: &Value, levels: usize, ground: &Ground<'_>, paths: &mut Vec<Named>) {
     let mut texts = Vec::new();
     each_text(value, "", &mut texts);
-    for text in texts.into_iter().filter(|text| !is_reckoning(text)) {
+    for text in texts.into_iter().filter(|text| !is_reckoning(text) && !is_schedule(text)) {
         in_text(text, ground, paths);
         if levels > 0
             && text.trim_start().starts_with(['{', '['])

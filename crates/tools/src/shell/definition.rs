@@ -19,11 +19,7 @@ pub(super) fn definitions(settings: &ShellSettings) -> Vec<Tool> {
         "Returns the output of a background command so far, and whether it is still running.",
         false,
     ));
-    tools.push(about_a_run(
-        STOP,
-        "Stops a background command and returns its output.",
-        true,
-    ));
+    tools.push(about_a_run(STOP, "Stops a background command and returns its output.", true));
     tools
 }
 
