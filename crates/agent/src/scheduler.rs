@@ -210,7 +210,10 @@ impl Scheduler {
                 continue;
             }
             let Ok(schedule) = serde_json::from_str::<Schedule>(&task.asked.schedule) else {
-                tracing::error!("the schedule of task {} cannot be read: it is cancelled", task.id);
+                tracing::error!(
+                    "cannot read the schedule of task {}; the task has been cancelled",
+                    task.id
+                );
                 self.store.cancel(task.id)?;
                 continue;
             };
@@ -293,8 +296,8 @@ impl Scheduler {
             "prompt": { "type": "string", "minLength": 1, "description": "What is to be done." },
             "catch_up": {
                 "enum": ["skip", "once", "all"],
-                "description": "What to do about runs that were missed because no process was \
-                                running. Default: once.",
+                "description": "What to do about runs that were missed while no process was \
+                                running. Default: `once`, which runs once to catch up.",
             },
         });
         let tool = writing(own_tool(name, &description, members, &["when", "prompt"]));

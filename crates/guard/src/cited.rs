@@ -84,7 +84,7 @@ impl Session {
         if receipt.tool != tool {
             return fault(
                 CitationFault::ToolNameMismatch,
-                format!("`{execution_id}` was the tool `{}`, not `{tool}`", receipt.tool),
+                format!("`{execution_id}` was a call to `{}`, not to `{tool}`", receipt.tool),
             );
         }
         if receipt.status != Status::Completed {

@@ -304,7 +304,7 @@ fn warnings(review: &Review, coverage: &Coverage) -> Option<String> {
         return (!tampering.is_empty()).then(|| format!("counterfoil: {}", tampering.join("; ")));
     }
     let mut text =
-        "counterfoil: the record does not show everything that the agent said".to_owned();
+        "counterfoil: the record does not support everything that the agent said".to_owned();
     for finding in findings.iter().take(TOLD) {
         text.push_str(&format!("\n- {}", counterfoil_guard::remark(finding)));
     }

@@ -48,7 +48,7 @@ struct Used {
 pub(crate) enum KeyError {
     #[error("a key of this proxy is needed (`[[proxy.keys]]`)")]
     Unknown,
-    #[error("this key makes more than {0} requests in a minute")]
+    #[error("this key has exceeded its limit of {0} requests per minute")]
     TooMany(u32),
     #[error("this key has used its {0} tokens of today")]
     UsedUp(u64),

@@ -260,8 +260,8 @@ pub enum ProxyOptionsError {
     Path(String),
     /// A key has a budget that cannot be enforced.
     #[error(
-        "the key `{0}` has `tokens_per_day`, and `{1}` is answered later: what that costs is not \
-         counted"
+        "the key `{0}` has a `tokens_per_day` limit, but `{1}` requests are answered later, so \
+         their tokens cannot be counted"
     )]
     NotCounted(String, String),
     /// Only one of the two files for TLS is given.

@@ -74,7 +74,7 @@ pub enum ProxyError {
     #[error("no connection can be taken: {0}")]
     Accept(#[from] io::Error),
     /// A file for TLS cannot be used.
-    #[error("clients cannot be answered encrypted: {0}")]
+    #[error("cannot serve clients over TLS: {0}")]
     Tls(String),
 }
 

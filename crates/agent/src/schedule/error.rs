@@ -46,6 +46,6 @@ pub enum ScheduleError {
     #[error("this never happens: no day to come matches")]
     Never,
     /// The time zone has no name, so the schedule cannot be stored.
-    #[error("the time zone has no name; use one such as `Europe/Berlin`")]
+    #[error("the time zone must be given by name, such as `Europe/Berlin`")]
     UnnamedZone,
 }

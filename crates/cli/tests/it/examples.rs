@@ -79,7 +79,7 @@ fn a_wrong_order_as_people_see_it() {
      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ contradicted
      |
      = record: cancel_order (call_a3), line 19: {"order_id": "#B20418", "status": "cancelled", "refund…
-     = help: name the thing that the call was made for, or make the call for this one
+     = help: name what the call was made for, or make the call for what you named
 
     1 error in 1 transcript (10 claims: 2 supported, 1 contradicted, 7 not judged; coverage 30%)
     "##);

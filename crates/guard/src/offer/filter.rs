@@ -101,7 +101,7 @@ impl ToolSchemaFilter {
                 None
             }
             Err(error) => {
-                tracing::warn!("the tools have no embeddings: {error}");
+                tracing::warn!("could not compute embeddings for the tools: {error}");
                 None
             }
         };

@@ -253,7 +253,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         let size = self.frontier.size();
         if let Some(checkpoint) = self.signed.checkpoints.get(&size) {
             if checkpoint.root() != self.frontier.root() {
-                let what = format!("the checkpoint of size {size} is of other events");
+                let what = format!("the checkpoint at size {size} was made for different events");
                 return Err(Broken::new(what).into());
             }
             self.found.checkpoints += 1;
@@ -261,7 +261,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         }
         if let Some(expected) = self.expected.filter(|expected| expected.size() == size) {
             if expected.root() != self.frontier.root() {
-                let what = "the checkpoint from elsewhere is of other events";
+                let what = "the checkpoint from elsewhere was made for different events";
                 return Err(Broken::new(what).into());
             }
             self.found.checkpoint = HeldAgainst::Fits;

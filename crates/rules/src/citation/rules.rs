@@ -142,7 +142,7 @@ static CS002: Meta = row(
     "CS002",
     "execution-of-other-tool",
     Mode::Block,
-    "the agent cites an execution as one of another tool",
+    "the agent attributes an execution to the wrong tool",
     include_str!("../../spec/CS002.md"),
 );
 
@@ -158,7 +158,7 @@ static CS004: Meta = row(
     "CS004",
     "unfinished-execution",
     Mode::Block,
-    "the agent cites an execution as good that failed or never ended",
+    "the agent cites as successful an execution that failed or never finished",
     include_str!("../../spec/CS004.md"),
 );
 

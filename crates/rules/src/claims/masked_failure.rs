@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "masked-failure",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the agent claims success, but the calls that should have brought it failed",
+    summary: "the agent claims success, but the calls that were meant to achieve it failed",
     page: include_str!("../../spec/FK012.md"),
 };
 

@@ -47,7 +47,7 @@ fn judge(
         }
         ActionVerdict::Elsewhere(at) => {
             let note = Note::proven(done_to_another(facts, said, at))
-                .help("name the thing that the call was made for, or make the call for this one")
+                .help("name what the call was made for, or make the call for what you named")
                 .provable_if(said.direct && !facts.acts_freely_before(said.claim.turn))
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &said.claim, note);

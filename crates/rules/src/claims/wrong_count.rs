@@ -31,7 +31,7 @@ static META: Meta = Meta {
     name: "wrong-count",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the agent states a number of tests or of listed things, but the results counted another",
+    summary: "the agent gives a count of tests or listed items that differs from the count in the results",
     page: include_str!("../../spec/CS010.md"),
 };
 

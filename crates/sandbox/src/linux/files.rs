@@ -133,7 +133,7 @@ pub(super) fn gaps(version: u32, plan: &Plan) -> Vec<Gap> {
         gaps.push(Gap::essential("files outside the workspace can be cut to nothing"));
     }
     if version < 6 && !plan.own_namespaces {
-        gaps.push(Gap::remainder("other processes of its user can be sent signals"));
+        gaps.push(Gap::remainder("it can send signals to the user's other processes"));
     }
     gaps
 }

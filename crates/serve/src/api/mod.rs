@@ -163,8 +163,8 @@ static RESOURCES: [Resource; 17] = [
     read(
         "/approvals",
         "approvals",
-        "Calls that need a person's decision, newest first: those waiting, or with \
-         `state=decided` those with a decision in force",
+        "Calls that need a person's decision, newest first. By default, those still \
+         waiting; with `state=decided`, those whose decision is in force",
         &["cursor", "limit", "state"],
         schema::<Page<CallItem>>,
         |d, a| told(&approvals(d, a)?),

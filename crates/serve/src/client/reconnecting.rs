@@ -30,9 +30,9 @@ struct Connected {
 /// The server is unreachable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AwayError {
-    #[error("the MCP server `{name}` is gone; it is tried again in {secs} s")]
+    #[error("lost the MCP server `{name}`; retrying in {secs} s")]
     Pausing { name: String, secs: u64 },
-    #[error("the MCP server `{name}` is not there: {reason}")]
+    #[error("cannot reach the MCP server `{name}`: {reason}")]
     Failed { name: String, reason: ClientError },
 }
 

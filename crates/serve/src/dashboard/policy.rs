@@ -73,7 +73,7 @@ fn became(replayed: &ReplayItem) -> Markup {
     let same = replayed.calls.saturating_sub(replayed.changed + replayed.unreadable);
     html! {
         section aria-labelledby="became" {
-            h2 #became { "What would have become of recorded calls" }
+            h2 #became { "How recorded calls would have been decided" }
             p .notice role="status" {
                 (counted(replayed.calls as u64, "call")) " of "
                 (counted(replayed.sessions.len() as u64, "session")) ": "

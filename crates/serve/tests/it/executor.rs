@@ -259,7 +259,7 @@ fn a_server_that_ends_is_started_again() {
         call(&session, "words__say", json!({ "word": "die" })).await;
         let gone = call(&session, "words__say", json!({ "word": "sun" })).await;
         assert_eq!(gone.status, Status::Failed);
-        assert!(gone.text.contains("tried again in"), "{}", gone.text);
+        assert!(gone.text.contains("retrying in"), "{}", gone.text);
     });
 }
 

@@ -32,7 +32,7 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": { "type": "string", "minLength": 1, "description": "The file, seen from the workspace." },
+            "path": { "type": "string", "minLength": 1, "description": "The file, relative to the workspace." },
             "old": { "type": "string", "minLength": 1, "description": "The text to replace, with its line breaks and indentation." },
             "new": { "type": "string", "description": "The text to put in its place." },
             "all": { "type": "boolean", "description": "Replace every occurrence." }

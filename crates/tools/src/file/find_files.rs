@@ -29,7 +29,7 @@ fn parameters() -> Value {
         "type": "object",
         "properties": {
             "pattern": { "type": "string", "minLength": 1, "description": "A glob: `*` stops at `/`, `**` does not." },
-            "path": { "type": "string", "minLength": 1, "description": "The directory to look in, seen from the workspace." }
+            "path": { "type": "string", "minLength": 1, "description": "The directory to look in, relative to the workspace." }
         },
         "required": ["pattern"],
         "additionalProperties": false
@@ -78,7 +78,9 @@ impl Pattern {
     fn read(pattern: &str) -> Result<Self, ToolError> {
         let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
         if pattern.starts_with('/') || pattern.split('/').any(|part| part == "..") {
-            return Err(wrong("`pattern` is seen from `path`: no `/` before it and no `..` in it"));
+            return Err(wrong(
+                "`pattern` is relative to `path`: it must not start with `/` or contain `..`",
+            ));
         }
         let glob = GlobBuilder::new(pattern)
             .literal_separator(true)

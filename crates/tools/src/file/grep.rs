@@ -44,7 +44,7 @@ fn parameters() -> Value {
         "type": "object",
         "properties": {
             "pattern": { "type": "string", "minLength": 1, "description": "A regular expression, without look-around and back references." },
-            "path": { "type": "string", "minLength": 1, "description": "The file or directory to search, seen from the workspace." },
+            "path": { "type": "string", "minLength": 1, "description": "The file or directory to search, relative to the workspace." },
             "glob": { "type": "string", "minLength": 1, "description": "Search only files whose names match, such as `*.rs`." }
         },
         "required": ["pattern"],

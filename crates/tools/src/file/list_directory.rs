@@ -28,7 +28,7 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": { "type": "string", "minLength": 1, "description": "The directory, seen from the workspace; `.` is the workspace." }
+            "path": { "type": "string", "minLength": 1, "description": "The directory, relative to the workspace; `.` is the workspace." }
         },
         "required": ["path"],
         "additionalProperties": false

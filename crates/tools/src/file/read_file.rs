@@ -37,7 +37,7 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": { "type": "string", "minLength": 1, "description": "The file, seen from the workspace." },
+            "path": { "type": "string", "minLength": 1, "description": "The file, relative to the workspace." },
             "offset": { "type": "integer", "minimum": 1, "description": "The first line to read, counted from 1." },
             "limit": { "type": "integer", "minimum": 1, "description": "The maximum number of lines." }
         },

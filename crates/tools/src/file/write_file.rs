@@ -20,7 +20,7 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "path": { "type": "string", "minLength": 1, "description": "The file, seen from the workspace." },
+            "path": { "type": "string", "minLength": 1, "description": "The file, relative to the workspace." },
             "content": { "type": "string", "description": "The whole content of the file." }
         },
         "required": ["path", "content"],

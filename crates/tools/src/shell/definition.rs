@@ -37,7 +37,7 @@ fn run(name: &str, timeout: u64) -> Tool {
             "cwd": {
                 "type": "string",
                 "minLength": 1,
-                "description": "The directory to run it in, seen from the workspace."
+                "description": "The directory to run it in, relative to the workspace."
             },
             "timeout_secs": {
                 "type": "integer",

@@ -118,8 +118,8 @@ impl ShellTools {
         if asked.background {
             let name = self.sessions.start(scene.session, || Background::start(run))?;
             let text = format!(
-                "started in the background as `{name}`; it has no result yet: read it with \
-                 `{OUTPUT}`, end it with `{STOP}`"
+                "started in the background as `{name}`; there is no result yet. Read its \
+                 output with `{OUTPUT}`; stop it with `{STOP}`"
             );
             let confinement = Some(told(Vec::new(), Left::Nobody));
             return Ok(ToolOutput { confinement, ..ToolOutput::from(text) });

@@ -42,7 +42,8 @@ Exit codes: 0 completed, 1 failed, denied, refused or cancelled, 2 usage or inpu
 pub(crate) struct Arguments {
     /// The tool; `counterfoil tools` lists them
     tool: String,
-    /// Arguments of the tool, one each; a value is JSON if the tool expects more than text
+    /// Arguments of the tool, one per `KEY=VALUE`; a value is JSON if the tool expects another type
+    /// than text
     #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
     members: Vec<String>,
     /// After `--`: a command line, for tools that take one
@@ -73,7 +74,7 @@ pub(crate) struct Arguments {
     /// The model that requested the call, for the record
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Treat the call as requested by an agent instead of you: links need a source, commands can be
+    /// Treat the call as requested by an agent instead of you: links must have appeared before, commands can be
     /// undone
     #[arg(long)]
     from_agent: bool,

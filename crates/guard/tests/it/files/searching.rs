@@ -110,8 +110,8 @@ fn files_are_found_by_name() {
     }
     for (pattern, expected) in [
         ("a[", "`pattern` is not a pattern: unclosed character class; missing ']'"),
-        ("/etc/*", "`pattern` is seen from `path`: no `/` before it and no `..` in it"),
-        ("../*", "`pattern` is seen from `path`: no `/` before it and no `..` in it"),
+        ("/etc/*", "`pattern` is relative to `path`: it must not start with `/` or contain `..`"),
+        ("../*", "`pattern` is relative to `path`: it must not start with `/` or contain `..`"),
     ] {
         assert_eq!(
             room.refused("find_files", json!({ "pattern": pattern })),

@@ -391,7 +391,7 @@ fn a_cut_end_is_found_against_a_checkpoint_from_elsewhere() {
     drop(other);
     assert_eq!(
         complaint(copy.path(), &against(&late)).as_deref(),
-        Some("the checkpoint from elsewhere is of other events")
+        Some("the checkpoint from elsewhere was made for different events")
     );
 }
 

@@ -47,7 +47,7 @@ fn landlock(abilities: &Abilities) -> Check {
         }
         1 | 2 => Check::fail(
             NAME,
-            format!("version {version} does not stop a command from truncating files"),
+            format!("Landlock version {version} cannot stop a command from truncating files"),
             "use kernel 6.2 or later",
         ),
         3 => old("restricts files, but not TCP (seccomp does) or signals"),
