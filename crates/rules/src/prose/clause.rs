@@ -8,7 +8,7 @@ use super::lexicon::Tags;
 use super::mood::Mood;
 use super::predicate::{Group, Predicate, Subject, has_verb};
 use super::sentences::Sentence;
-use super::tokens::{Kinds, Token, TokenKind};
+use super::tokens::{Kinds, Token};
 use super::words::{Marks, Words};
 
 /// A part of a sentence with at most one subject, and the actions that it reports.
@@ -48,88 +48,22 @@ pub(crate) fn clauses(
     let first = out.len();
     split(tokens, sentence, index, out);
     let start = sentence.tokens.start;
-    let mut context =
-        Context { question: sentence.question, start, reach: start, ..Context::default() };
-    let Some(own) = out.get_mut(first..) else { return };
-    let count = own.len();
-    for (at, clause) in own.iter_mut().enumerate() {
-        context.read(tokens, sentence, clause, (at, count));
+    let mut context = Context { start, reach: start, ..Context::default() };
+    for clause in out.get_mut(first..).unwrap_or_default() {
+        context.read(tokens, sentence, clause);
     }
 }
 
 /// Adds the clauses of a sentence, not yet analysed.
 fn split(tokens: &[Token], sentence: &Sentence, index: usize, out: &mut Vec<Clause>) {
     let mut from = sentence.tokens.start;
-    let mut relative = Insertion::default();
     for at in sentence.tokens.clone() {
-        let Some(token) = tokens.get(at) else { break };
-        let starts = starts_clause(tokens, sentence, at);
-        if at > from && (starts || relative.ends_at(at, token)) {
+        if at > from && starts_clause(tokens, sentence, at) {
             out.extend(Clause::of(tokens, index, from..at));
             from = at;
-            relative.clause(at, token, starts);
-        }
-        if token.tags.any(Insertion::WORDS) {
-            let next = tokens.get(at + 1);
-            relative.word(at, token, next.is_some_and(|t| t.has(Tags::PREPOSITION)));
         }
     }
     out.extend(Clause::of(tokens, index, from..sentence.tokens.end));
-}
-
-/// A relative clause between a subject and its verb: "tasks that were open have been moved".
-#[derive(Debug, Default)]
-struct Insertion {
-    main_verb: bool,
-    inside: bool,
-    verb_at: Option<usize>,
-}
-
-impl Insertion {
-    /// The words that are tracked.
-    const WORDS: Tags = Tags::NEGATION
-        .or(Tags::ADVERB)
-        .or(Tags::DO)
-        .or(Tags::HAVE)
-        .or(Tags::BE)
-        .or(Tags::MODAL)
-        .or(Tags::PAST);
-
-    /// Whether the main clause continues at the token, with a second finite verb inside the
-    /// insertion.
-    fn ends_at(&self, at: usize, token: &Token) -> bool {
-        self.inside
-            && !self.main_verb
-            && self.verb_at.is_some_and(|v| v + 1 < at)
-            && token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL))
-    }
-
-    fn clause(&mut self, _at: usize, token: &Token, starts: bool) {
-        self.inside = starts && token.has(Tags::RELATIVE);
-        self.verb_at = None;
-    }
-
-    fn word(&mut self, at: usize, token: &Token, leads_on: bool) {
-        // "tasks assigned to her that …": the participle describes and is not the main verb. "that
-        // has not been paid": one group of auxiliaries.
-        let small = token.has(Tags::NEGATION.or(Tags::ADVERB));
-        if small && self.verb_at.is_some_and(|verb| verb + 1 == at) {
-            self.verb_at = Some(at);
-        }
-        let describes =
-            leads_on && !self.inside && token.has(Tags::PARTICIPLE) && token.verb.is_some();
-        let done = self.inside && token.has(Tags::DO);
-        let finite = token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::PAST));
-        if (finite || done) && !describes {
-            if self.inside {
-                // Auxiliaries of one group are adjacent; after a verb, a new group begins.
-                let auxiliary = token.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO));
-                self.verb_at = Some(if auxiliary { at } else { at.saturating_sub(1) });
-            } else {
-                self.main_verb = true;
-            }
-        }
-    }
 }
 
 impl Clause {
@@ -165,161 +99,38 @@ impl Clause {
     }
 }
 
-/// "Sure, I cancelled it", "No problem, the order has been cancelled": a word or two before an
-/// independent sentence.
-fn is_interjection(tokens: &[Token], range: &Range<usize>) -> bool {
-    let words = tokens.get(range.clone()).unwrap_or_default();
-    let open = Tags::CONDITIONAL.or(Tags::SUBORDINATE).or(Tags::MODAL).or(Tags::HEDGE);
-    let open = open.or(Tags::AGENDA).or(Tags::QUESTION).or(Tags::COMPLETED).or(Tags::AGENT);
-    let plain = words.iter().all(|t| t.kind == TokenKind::Word && !t.quoted && !t.has(open));
-    let comma = tokens.get(range.end).is_some_and(|t| t.is(','));
-    let subject = Tags::AGENT.or(Tags::DETERMINER).or(Tags::USER_OWN);
-    let next = tokens.get(range.end + 1).is_some_and(|t| t.has(subject));
-    (1..=2).contains(&words.len()) && plain && comma && next
-}
-
-/// "Next, I updated it": whether the speaker reports an action after a comma.
-fn reports(tokens: &[Token], at: usize) -> bool {
-    let comma = tokens.get(at).is_some_and(|t| t.is(','));
-    let agent = tokens.get(at + 1).is_some_and(|t| t.has(Tags::AGENT));
-    let mut behind = tokens.get(at + 2..).unwrap_or_default().iter();
-    let verb = behind.find(|t| !t.tags.any(Tags::ADVERB.or(Tags::HAVE).or(Tags::NOW)));
-    comma && agent && verb.is_some_and(|t| t.tags.any(Tags::COMPLETED) && !t.has(Tags::MODAL))
-}
-
 /// What carries over from clause to clause within a sentence.
 #[derive(Debug, Default)]
 pub(super) struct Context {
-    pub(super) question: bool,
-    /// The mood that the clause before gives to the next one: reported, observed or wished.
-    pub(super) pending: Option<Mood>,
     /// The subject and the auxiliaries of the previous verb.
     pub(super) previous: Option<(Subject, Group, Range<usize>)>,
-    /// Whether a list of examples has begun.
-    pub(super) examples: bool,
-    /// The mood of the previous clause.
+    /// The mood that the previous clause gives to the next one.
     pub(super) mood: Option<Mood>,
-    /// Whether a condition only gives a time: "I ran it after changing the test".
-    pub(super) dated: bool,
     /// The start of the sentence.
     pub(super) start: usize,
     /// How far back the subject of the clause may begin, skipping verbless insertions.
     pub(super) reach: usize,
-    /// The relative clause between the subject and its verb.
-    pub(super) aside: Range<usize>,
-    /// Whether the next clause continues with the subject from before a relative clause.
-    resumes: bool,
 }
 
 impl Context {
-    /// Determines the mood of a clause and its completed verbs. `at` is its index among the clauses
-    /// of the sentence, and their number.
-    fn read(
-        &mut self,
-        tokens: &[Token],
-        sentence: &Sentence,
-        clause: &mut Clause,
-        (at, count): (usize, usize),
-    ) {
+    /// Determines the mood of a clause and its completed verbs.
+    fn read(&mut self, tokens: &[Token], sentence: &Sentence, clause: &mut Clause) {
         let range = clause.tokens.clone();
-        let last = at + 1 == count;
-        let outer = self.mood;
-        clause.mood = self.mood_of(tokens, sentence, &range, last);
-        let before = self.reach;
-        self.reach_back(tokens, &range, at);
-        clause.predicates = predicates(tokens, &range, sentence.tokens.end, self);
-        if !clause.predicates.is_empty() || has_verb(tokens, &range) {
-            self.reach = range.end;
-        }
-        // A relative clause comes between a subject and its verb: "tasks that were open have …".
-        let comma = usize::from(tokens.get(range.end).is_some_and(|t| t.is(',')));
-        let finite = tokens.get(range.end + comma).is_some_and(|t| t.has(Tags::HAVE.or(Tags::BE)));
-        self.resumes = clause.mood == Mood::Relative && !last && finite;
-        if self.resumes {
-            self.reach = before;
-        }
-        if at == 0 && is_interjection(tokens, &range) {
-            self.reach = range.end;
-            self.mood = Some(Mood::Asserted);
-        } else if !self.resumes {
-            self.after(tokens, &range, clause.mood);
-        }
-        if self.resumes {
-            self.mood = outer;
-            self.aside = range;
-        }
-    }
-
-    /// Sets how far back the subject of a clause may begin.
-    fn reach_back(&mut self, tokens: &[Token], range: &Range<usize>, at: usize) {
+        clause.mood = self.mood_of(tokens, sentence, &range);
         let inserted = tokens.get(range.start).is_some_and(|t| t.is(')') || t.is(','));
-        // "Your trip – flight and hotel – has been booked"
-        let dashes = |t: &Token| t.is('-') || t.is('–') || t.is('—');
-        let verbal = |t: &Token| t.has(Tags::HAVE.or(Tags::BE));
-        if at > 1
-            && tokens.get(range.start).is_some_and(dashes)
-            && tokens.get(range.start + 1).is_some_and(verbal)
-        {
-            self.reach = self.start;
-        } else if !inserted && !self.resumes {
+        if !inserted {
             self.reach = range.start;
         }
-    }
-
-    /// Updates the context for the following clauses.
-    fn after(&mut self, tokens: &[Token], range: &Range<usize>, mood: Mood) {
-        self.mood = Some(mood);
-        let done =
-            |(_, group, _): &(Subject, Group, Range<usize>)| !group.modal && !group.infinitive;
-        let gerund = tokens.get(range.start + 1).is_some_and(|t| t.has(Tags::GERUND));
-        self.dated =
-            mood == Mood::Conditional && gerund && self.previous.as_ref().is_some_and(done);
-        let words = tokens.get(range.clone()).unwrap_or_default();
-        // "Goal: …", "the goal is that …", but not "three files have TODOs". "works as expected" is
-        // not an agenda.
-        let mut until_verb = words.iter().take_while(|t| !t.has(Tags::HAVE.or(Tags::BE)));
-        let as_is = |t: &Token| t.has(Tags::SUBORDINATE) && t.has(Tags::PREPOSITION);
-        if !words.iter().any(as_is) && until_verb.any(|t| t.has(Tags::AGENDA)) && words.len() < 5 {
-            self.pending = (!reports(tokens, range.end)).then_some(Mood::Unrealised);
-            return;
+        clause.predicates = predicates(tokens, &range, sentence.tokens.end, self);
+        let verbal = !clause.predicates.is_empty() || has_verb(tokens, &range);
+        // "Sure, I cancelled it", "As requested, …": a word or two that govern nothing.
+        let opens = range.start == self.start && range.len() <= 2 && clause.mood == Mood::Asserted;
+        let comma = tokens.get(range.end).is_some_and(|t| t.is(','));
+        if opens && comma && !verbal {
+            self.mood = None;
         }
-        let subject = |tag: Tags| words.iter().any(|t| t.has(tag));
-        if words.iter().any(|t| t.has(Tags::ABBREVIATION) && t.end - t.start == 3) {
-            self.examples = true;
-        }
-        let tail = words.iter().rev().take(5);
-        for token in tail {
-            if token.has(Tags::REPORT) && !token.has(Tags::GERUND) {
-                // "It has been requested, and …": the second clause was not requested.
-                let comma = usize::from(tokens.get(range.end).is_some_and(|t| t.is(',')));
-                let joined = tokens.get(range.end + comma);
-                if words.iter().any(|t| t.has(Tags::BE))
-                    && (comma > 0 || joined.is_some_and(|t| t.has(Tags::COORDINATE)))
-                {
-                    continue;
-                }
-                // "As requested, …": the speaker continues in their own name.
-                let short = words.first().is_some_and(|t| {
-                    t.has(Tags::SUBORDINATE) && t.has(Tags::PREPOSITION) && t.end - t.start == 2
-                });
-                if short && words.len() <= 4 && token.has(Tags::REQUEST) {
-                    return;
-                }
-                let own = subject(Tags::AGENT) && !subject(Tags::USER.or(Tags::THIRD));
-                self.pending = (!own).then_some(Mood::Attributed);
-                return;
-            }
-            if token.has(Tags::PERCEIVE) {
-                self.pending = Some(Mood::Observed);
-                return;
-            }
-            if token.has(Tags::PURPOSE) {
-                self.pending = Some(Mood::Unrealised);
-                return;
-            }
-        }
-        if mood == Mood::Unrealised && words.iter().any(|t| t.has(Tags::REQUEST)) {
-            self.pending = Some(Mood::Unrealised);
+        if verbal || (opens && comma) {
+            self.reach = range.end;
         }
     }
 }

@@ -7,8 +7,8 @@ use counterfoil_model::Family;
 use super::clause::Context;
 use super::lexicon::{Action, Tags};
 use super::predicate::{
-    Group, Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, object_end,
-    subject_of,
+    Group, Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates,
+    object_end, subject_of,
 };
 use super::telling::{accomplished, achieved, appended, caused, comes_about, stands_alone};
 use super::tokens::{Token, TokenKind};
@@ -162,7 +162,7 @@ impl<'t> Completed<'t> {
             return None;
         }
         let negated = group.negated
-            || negates_beside(tokens, &self.before, &context.aside)
+            || negates(tokens, &self.before)
             || denies_object(tokens.get(at + 1..end).unwrap_or_default());
         context.previous = Some((subject, group, subject_tokens.clone()));
         let after = self.after();
@@ -260,29 +260,6 @@ fn denies_object(after: &[Token]) -> bool {
     let first = if first.is_some_and(|t| plain(&t)) { after.get(skipped + 1) } else { first };
     after.first().is_some_and(|t| t.has(Tags::NEGATION))
         || first.is_some_and(|t| t.has(Tags::NEGATION))
-}
-
-/// Whether there is a negation outside a relative clause: not in "those who had not paid have been
-/// told".
-fn negates_beside(tokens: &[Token], range: &Range<usize>, aside: &Range<usize>) -> bool {
-    let from = aside.end.clamp(range.start, range.end);
-    let until = aside.start.clamp(range.start, from);
-    // "the ones you didn't want": the negation has its own subject.
-    let inner = |at: usize| {
-        let back = |n: usize| at.checked_sub(n).filter(|i| *i >= range.start);
-        let auxiliary = Tags::DO.or(Tags::HAVE).or(Tags::MODAL).or(Tags::BE);
-        let is = |n: usize, what: &dyn Fn(&Token) -> bool| {
-            back(n).and_then(|i| tokens.get(i)).is_some_and(what)
-        };
-        let noun = |t: &Token| t.kind == TokenKind::Word && !t.has(Tags::COORDINATE);
-        is(1, &|t| t.has(auxiliary)) && is(2, &is_pronoun) && is(3, &noun)
-    };
-    let denies = |at: usize| tokens.get(at).is_some_and(|t| t.has(Tags::NEGATION)) && !inner(at);
-    (range.start..until).chain(from..range.end).any(denies)
-}
-
-fn is_pronoun(token: &Token) -> bool {
-    token.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING))
 }
 
 /// Whether "Order cancelled" is a report, by what comes after it: nothing, an adverb, a mark,
