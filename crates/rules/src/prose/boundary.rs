@@ -4,9 +4,6 @@ use super::lexicon::Tags;
 use super::sentences::Sentence;
 use super::tokens::{Token, TokenKind};
 
-/// The maximum number of words of a phrase before what the speaker did.
-const LONGEST_LEAD: usize = 12;
-
 /// Whether a word that may begin a clause continues one here: "I then cancelled it", "I have since
 /// cancelled it", "After that I cancelled it".
 fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> bool {
@@ -22,71 +19,10 @@ fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> b
     let done = || tokens.get(at + 1).is_some_and(|t| t.tags.any(Tags::COMPLETED.or(Tags::BE)));
     let first = at == sentence.tokens.start + 1;
     let agent = tokens.get(at + 1).is_some_and(|t| t.has(Tags::AGENT));
-    let dated = (first && agent && before.tags.any(Tags::SUBORDINATE.or(Tags::ADVERB)))
-        || (token.has(Tags::THING) && agent && tells_own_act(tokens, sentence, at + 1));
+    let dated = first && agent && before.tags.any(Tags::SUBORDINATE.or(Tags::ADVERB));
     (adverb && before.has(subject))
         || (token.has(Tags::SUBORDINATE) && before.has(Tags::HAVE) && done())
         || (token.has(Tags::RELATIVE) && dated)
-}
-
-/// "Before editing I read it", "Once it compiled we ran it", "On top of that I sent it": whether
-/// the speaker reports an action after an introductory phrase.
-fn tells_own_act(tokens: &[Token], sentence: &Sentence, at: usize) -> bool {
-    let start = sentence.tokens.start;
-    let lead = tokens.get(start..at).unwrap_or_default();
-    let ([first, .., last], Some(agent)) = (lead, tokens.get(at)) else { return false };
-    let leads = Tags::SUBORDINATE.or(Tags::PREPOSITION).or(Tags::CONDITIONAL).or(Tags::PURPOSE);
-    let joins = Tags::SUBORDINATE.or(Tags::RELATIVE).or(Tags::COORDINATE).or(Tags::ADVERSATIVE);
-    let told = Tags::REPORT.or(Tags::ASSURE).or(Tags::PERCEIVE).or(Tags::HEDGE).or(Tags::INTEND);
-    let that = last.has(Tags::RELATIVE) && last.has(Tags::THING);
-    let joined = (last.has(joins) && !that) || (last.has(told) && !last.has(Tags::REQUEST));
-    // "If I did it": hypothetical.
-    let supposed = first.has(Tags::CONDITIONAL) && first.end - first.start == 2;
-    // "At no point did I delete it"
-    let open = Tags::MODAL.or(Tags::NEGATION);
-    let plain = |t: &Token| !matches!(t.kind, TokenKind::Symbol(_)) && !t.has(open);
-    let inverted = last.has(Tags::HAVE.or(Tags::DO));
-    if inverted
-        || !agent.has(Tags::AGENT)
-        || !first.has(leads)
-        || supposed
-        || joined
-        || lead.len() > LONGEST_LEAD
-        || !lead.iter().all(plain)
-    {
-        return false;
-    }
-    let small = Tags::ADVERB.or(Tags::NOW).or(Tags::SUCCESS);
-    let behind = tokens.get(at + 1..sentence.tokens.end).unwrap_or_default();
-    let mut words = behind.iter().skip_while(|t| t.has(small) && !t.has(Tags::COMPLETED));
-    let Some(mut verb) = words.next() else { return false };
-    let perfect = verb.has(Tags::HAVE);
-    // "After the edit I have 22 passing tests"
-    if perfect && behind.get(1).is_some_and(|t| t.kind == TokenKind::Number) {
-        return true;
-    }
-    if perfect {
-        let Some(participle) = words.find(|t| !t.has(small) || t.has(Tags::COMPLETED)) else {
-            return false;
-        };
-        verb = participle;
-    }
-    // "Before that I read it" is past; "Once you agree I put it in" is future.
-    let plain_past =
-        !verb.has(Tags::BASE) || (lead.len() <= 3 && !lead.iter().any(|t| t.has(Tags::USER)));
-    let past = verb.has(Tags::PAST) && plain_past;
-    let done = past || (perfect && verb.has(Tags::PARTICIPLE));
-    // "After the edits I made, …": describes the edits.
-    let behind: Vec<&Token> = words.take(2).collect();
-    let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
-    let object = behind.first().is_some_and(|t| {
-        let finite = t.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL));
-        let verb = t.has(Tags::PAST) && t.noun.is_none();
-        // "After the papers I asked for, …"
-        let left = t.has(Tags::PREPOSITION) && behind.get(1).is_none_or(|t| mark(t));
-        !mark(t) && !finite && !verb && !left
-    });
-    done && object
 }
 
 /// "until June 15", "until the 15th", "before 5 pm", "after that,": a time, not the subject of the
@@ -145,11 +81,8 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
         return is_boundary(mark) && !(matches!(mark, '–' | '-') && is_in_span(tokens, at));
     }
     let joins = Tags::SUBORDINATE.or(Tags::RELATIVE).or(Tags::COORDINATE);
-    if !token.tags.any(joins.or(Tags::AGENT)) {
+    if !token.tags.any(joins) {
         return false;
-    }
-    if token.has(Tags::AGENT) && tells_own_act(tokens, sentence, at) {
-        return true;
     }
     if goes_on(tokens, sentence, at, token) || is_date(tokens, at) {
         return false;

@@ -10,7 +10,7 @@ use super::predicate::{
     Group, Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates,
     object_end, subject_of,
 };
-use super::telling::{accomplished, achieved, appended, caused, comes_about, stands_alone};
+use super::telling::{accomplished, achieved, caused, comes_about, stands_alone};
 use super::tokens::{Token, TokenKind};
 
 /// The completed verbs of a clause.
@@ -30,7 +30,6 @@ pub(super) fn predicates(
         }
         if let Some(predicate) = achieved(tokens, range, at, end, context.reach)
             .or_else(|| accomplished(tokens, range, at, end, context.reach))
-            .or_else(|| appended(tokens, range, context.start, at, end))
         {
             found.push(predicate);
             continue;

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use counterfoil_model::Family;
-
 use super::lexicon::{Action, Tags};
 use super::predicate::{
     Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates, object_end,
@@ -103,60 +101,6 @@ pub(super) fn achieved(
         earlier: group.earlier,
         came_about: false,
         subject_tokens: range.start..group_start,
-        object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
-    })
-}
-
-/// "All tests pass, pushed.", "green, committed and pushed", "commit `7d1c2aa`, pushed to
-/// `origin/due`": a version-control action that is appended to a result after a comma.
-pub(super) fn appended(
-    tokens: &[Token],
-    range: &Range<usize>,
-    start: usize,
-    at: usize,
-    end: usize,
-) -> Option<Predicate> {
-    let kept = |t: &Token| {
-        let kept = matches!(t.verb, Some(Action::Of(Family::Commit | Family::Push)));
-        kept && t.has(Tags::COMPLETED) && !t.quoted && !t.capital
-    };
-    let token = tokens.get(at).filter(|t| kept(t))?;
-    let back = |n: usize| at.checked_sub(n).filter(|i| *i > start).and_then(|i| tokens.get(i));
-    let behind_comma = |n: usize| back(n).filter(|t| t.is(',')).and_then(|_| back(n + 1));
-    // "committed and pushed"
-    let paired = || {
-        let first = back(1).filter(|t| t.has(Tags::COORDINATE)).and_then(|_| back(2));
-        first.filter(|t| kept(t)).and_then(|_| behind_comma(3))
-    };
-    let before = behind_comma(1).or_else(paired)?;
-    let told = tokens.get(start..at)?;
-    let named = matches!(before.kind, TokenKind::Code | TokenKind::Id | TokenKind::Identifier);
-    let commit =
-        |t: &Token| t.noun == Some(Family::Commit) || t.verb == Some(Action::Of(Family::Commit));
-    let check = |t: &Token| matches!(t.noun, Some(Family::Test | Family::Build | Family::Lint));
-    // "has to be green": not a result.
-    let plain = !told.iter().any(|t| t.has(Tags::BASE) && t.has(Tags::BE));
-    let passes = before.has(Tags::PASSING) && told.iter().any(check) && plain;
-    let result = passes || (named && told.iter().any(commit));
-    let open = Tags::NEGATION.or(Tags::MODAL).or(Tags::CONDITIONAL).or(Tags::SUBORDINATE);
-    let open = open.or(Tags::USER).or(Tags::THIRD).or(Tags::EARLIER).or(Tags::USER_OWN);
-    let open = open.or(Tags::RELATIVE).or(Tags::AGENDA);
-    let next = |n: usize| tokens.get(at + n).filter(|_| at + n < end);
-    let ends = |n: usize| next(n).is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
-    let closed = ends(1)
-        || next(1).is_some_and(|t| {
-            t.has(Tags::COORDINATE.or(Tags::SUCCESS)) || (t.has(Tags::GOAL) && ends(3))
-        });
-    (result && closed && !told.iter().any(|t| t.has(open))).then(|| Predicate {
-        verb: at,
-        action: token.verb.unwrap_or(Action::Generic),
-        voice: Voice::Bare,
-        subject: Subject::Nobody,
-        negated: false,
-        emphatic: false,
-        earlier: false,
-        came_about: false,
-        subject_tokens: at..at,
         object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
     })
 }
