@@ -75,8 +75,8 @@ pub(super) fn read(
     let description = text(file, "description", &fields.description, 1024)?;
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let (what, help) = if !name.split('-').all(|part| !part.is_empty() && part.chars().all(plain)) {
-        let what = "the name is not made of `a` to `z`, `0` to `9` and single hyphens between them";
-        (what.to_owned(), "use a name such as `pdf-forms`")
+        let what = "may only have `a` to `z`, `0` to `9` and single hyphens between them";
+        (format!("the name `{}` {what}", visible(&name)), "use a name such as `pdf-forms`")
     } else if name != folder {
         let what = format!("the name is not that of the folder, `{}`", visible(folder));
         (what, "rename the folder or the skill")

@@ -181,8 +181,8 @@ fn errors_say_where_and_what_to_do() {
     for (front, told) in [
         (
             "description: Fills forms.\nname: PDF",
-            "the name is not made of `a` to `z`, `0` to `9` and single hyphens between them | Skill: pdf | \
-             File: ./pdf/SKILL.md:3 | Suggestion: use a name such as `pdf-forms`",
+            "the name `PDF` may only have `a` to `z`, `0` to `9` and single hyphens between them | \
+             Skill: pdf | File: ./pdf/SKILL.md:3 | Suggestion: use a name such as `pdf-forms`",
         ),
         ("name: pdf\ndescription: [a\u{1b}[31m", "the front matter cannot be read: "),
     ] {

@@ -51,8 +51,7 @@ fn good_ones() {
 fn bad_ones() {
     let long = format!("name: pdf\ndescription: {}", "ä".repeat(1025));
     let long_name = format!("name: {}\ndescription: d", "a".repeat(65));
-    let characters =
-        "the name is not made of `a` to `z`, `0` to `9` and single hyphens between them";
+    let characters = "the name `p\u{fffd}df` may only have `a` to `z`, `0` to `9` and single hyphens between them";
     let pages = block("bad").map(|(front, told)| match told.strip_suffix(')') {
         Some(told) if told.contains(" (line ") => {
             let (problem, line) = told.split_once(" (line ").unwrap();

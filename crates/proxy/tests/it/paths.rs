@@ -246,7 +246,7 @@ fn a_key_of_ours_reaches_what_it_is_given() {
         // Requests that are answered later are not counted.
         assert!(read(team(&["POST /v1/batches"], None)).is_ok());
         let wrong = read(team(&["POST /v1/batches"], Some(10))).unwrap_err();
-        assert!(wrong.to_string().contains("not counted"), "{wrong}");
+        assert!(wrong.to_string().contains("cannot be counted"), "{wrong}");
     });
 }
 

@@ -180,7 +180,7 @@ fn a_state_that_cannot_be_written() {
     );
     let again = json!({ "stop_hook_active": true, "last_assistant_message": CLAIM });
     let again = stage.event("Stop", again);
-    again.warns("the record does not show everything");
+    again.warns("the record does not support everything");
     assert!(!again.out.contains("this session is not recorded"), "once a session: {again:?}");
     // The blocklist needs no record.
     let call =

@@ -29,7 +29,7 @@ fn end_of(room: &Room, name: &str) -> (Receiver<String>, Receiver<()>) {
 fn start(room: &Room, command: &str) -> String {
     let ran = room.call("shell", &json!({ "command": command, "background": true }));
     assert_eq!(ran.receipt.status, Status::Completed, "{}", ran.answer.text);
-    assert!(ran.answer.text.contains("it has no result yet"), "{}", ran.answer.text);
+    assert!(ran.answer.text.contains("there is no result yet"), "{}", ran.answer.text);
     assert_eq!(ran.receipt.exit_code, None, "nobody knows it yet");
     assert_eq!(ran.receipt.confinement.unwrap().profile, "workspace");
     ran.answer.text.split('`').nth(1).unwrap().to_owned()
