@@ -82,7 +82,7 @@ impl Aggregate {
         let key = if list == List::Templates { "uriTemplate" } else { "uri" };
         let Some(uri) = told(key) else { return left_out(format!("it has no `{key}`")) };
         if let Some(owner) = self.owners().note(list, uri.clone(), member) {
-            return left_out(format!("`{uri}` is of `{owner}`"));
+            return left_out(format!("`{uri}` belongs to `{owner}`"));
         }
         let meta = members.get("_meta").map_or("{}", RawValue::get);
         let name = Value::from(member.name.as_str()).to_string();
