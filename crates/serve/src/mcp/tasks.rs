@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use counterfoil_formats::read_lenient;
 use counterfoil_guard::HostEnded;
 use counterfoil_model::{Status, ToolErrorCategory};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::gateway::{Gateway, gone, not_recorded};
 use super::members::Members;
@@ -165,12 +165,22 @@ impl Gateway {
         if !method.starts_with("tasks/") {
             return None;
         }
-        if method == "tasks/list" {
-            return Some(message::result(id, &json!({ "resultType": "complete", "tasks": [] })));
-        }
         let task = asked_about(message).unwrap_or_default();
-        let own = self.shared().tasks.are_of(self.client.as_deref(), &task);
-        (!own).then(|| message::error(Some(id), code::INVALID_PARAMS, "there is no such task"))
+        if self.shared().tasks.are_of(self.client.as_deref(), &task) {
+            return None;
+        }
+        let params = message.params().and_then(|raw| serde_json::from_str(raw.get()).ok());
+        let declares =
+            params.is_some_and(|params: Members<'_>| takes_tasks(params.get("_meta"), false));
+        let (code, why) = match method {
+            // The protocol without sessions has neither.
+            "tasks/list" | "tasks/result" => (code::METHOD_NOT_FOUND, "there is no such method"),
+            _ if !declares => {
+                (code::MISSING_CAPABILITY, "the client does not declare that it can use tasks")
+            }
+            _ => (code::INVALID_PARAMS, "there is no such task"),
+        };
+        Some(message::error(Some(id), code, why))
     }
 
     /// Closes all open tasks.
