@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use counterfoil_formats::read_lenient;
 use counterfoil_guard::HostEnded;
 use counterfoil_model::{Status, ToolErrorCategory};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use super::gateway::{Gateway, gone, not_recorded};
 use super::members::Members;
@@ -180,7 +180,13 @@ impl Gateway {
             }
             _ => (code::INVALID_PARAMS, "there is no such task"),
         };
-        Some(message::error(Some(id), code, why))
+        let data = match code {
+            code::MISSING_CAPABILITY => {
+                json!({ "requiredCapabilities": { "extensions": { EXTENSION: {} } } })
+            }
+            _ => Value::Null,
+        };
+        Some(message::error_with(id, i64::from(code), why, &data))
     }
 
     /// Closes all open tasks.
