@@ -175,7 +175,7 @@ impl Schema {
             || self.formats.is_some() && self.violations(value).is_empty()
     }
 
-    /// Whether a check of this value takes at most so many steps: alternatives that refer to
+    /// Whether a check of this value takes at most this many steps: alternatives that refer to
     /// themselves multiply with the depth of a value.
     fn takes_at_most(&self, most: u64, value: &Value) -> bool {
         self.fan == Fan::Narrow || steps(&self.source, value, most).is_some()

@@ -42,18 +42,22 @@ pub struct KnownFinding {
     pub rule: String,
     /// The transcript's id.
     pub transcript: String,
+    /// The file with the transcript; `None` in a baseline, which holds for every file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
     /// The message, shortened.
     pub message: String,
 }
 
 impl KnownFinding {
-    /// Describes a finding of a transcript.
+    /// Describes a finding of the transcript in a file.
     #[must_use]
-    pub fn of(transcript: &Transcript, finding: &Finding) -> Self {
+    pub fn of(path: &str, transcript: &Transcript, finding: &Finding) -> Self {
         Self {
             fingerprint: Fingerprint::of(&transcript.id, finding).to_string(),
             rule: finding.code.to_string(),
             transcript: transcript.id.clone(),
+            path: Some(path.to_owned()),
             message: shorten(&finding.message, 200).into_owned(),
         }
     }
@@ -107,6 +111,7 @@ struct OldRule {
 #[derive(Debug, Deserialize)]
 struct OldTranscript {
     id: String,
+    path: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -157,17 +162,22 @@ impl Baseline {
             fingerprint: finding.fingerprint,
             rule: finding.rule.code,
             transcript: finding.transcript.id,
+            path: finding.transcript.path,
             message: finding.message,
         });
         let same = report.summary.against.into_iter().flat_map(|against| against.same);
-        let mut entries: BTreeMap<Fingerprint, Entry> = BTreeMap::new();
+        // Two files may have transcripts of one id; an occurrence in one is none in the other.
+        let mut files: BTreeMap<Option<String>, Self> = BTreeMap::new();
         for known in listed.chain(same) {
             let Some(fingerprint) = Fingerprint::read(&known.fingerprint) else {
                 return Err(BaselineError::Fingerprint(known.fingerprint));
             };
-            entries.entry(fingerprint).or_insert_with(|| Entry::new(known)).count += 1;
+            let file = files.entry(known.path.clone()).or_default();
+            file.entries.entry(fingerprint).or_insert_with(|| Entry::new(known)).count += 1;
         }
-        Ok(Self { entries })
+        let mut all = Self::default();
+        files.into_values().for_each(|file| all.merge(file));
+        Ok(all)
     }
 
     /// Returns the baseline as JSON: a version, and entries sorted by fingerprint.
@@ -185,7 +195,7 @@ impl Baseline {
         for finding in findings {
             let entry = counts
                 .entry(Fingerprint::of(&transcript.id, finding))
-                .or_insert_with(|| Entry::new(KnownFinding::of(transcript, finding)));
+                .or_insert_with(|| Entry::new(KnownFinding::of("", transcript, finding)));
             entry.count += 1;
         }
         self.merge(Self { entries: counts });
@@ -239,6 +249,7 @@ impl Baseline {
             fingerprint: key.to_string(),
             rule: entry.rule.clone(),
             transcript: entry.transcript.clone(),
+            path: None,
             message: entry.message.clone(),
         })
         .collect()

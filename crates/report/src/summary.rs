@@ -79,7 +79,7 @@ pub struct Comparison {
     pub new: Vec<KnownFinding>,
     /// In both; not shown otherwise.
     pub same: Vec<KnownFinding>,
-    /// Only in the earlier report.
+    /// Only in the earlier report, although this run looked for them.
     pub gone: Vec<KnownFinding>,
 }
 

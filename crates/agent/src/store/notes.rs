@@ -57,7 +57,7 @@ pub enum NoteError {
     /// There is no text.
     #[error("a note needs text")]
     Empty,
-    /// There is too much of it: so many bytes without white space around it.
+    /// It is too long: this many bytes, without white space around it.
     #[error("a note of {0} bytes is too long: {LONGEST_NOTE} are the most")]
     TooLong(usize),
     /// The store failed.

@@ -146,9 +146,9 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
         inputs.extend(newest_of_each()?);
     }
     inputs.extend(arguments.recorded.inputs(global, &options)?);
-    let also_read =
-        [arguments.recorded.answer(), arguments.tools.as_deref(), arguments.judge.read()];
-    let also_read = [also_read.as_slice(), &arguments.known.read()].concat();
+    let tools = tools(&arguments, &options.check);
+    let also_read = [arguments.recorded.answer(), tools.as_deref(), arguments.judge.read()];
+    let also_read = [also_read.as_slice(), &job.known.read()].concat();
     outputs::refuse_inputs(arguments.output.as_deref(), &inputs, &also_read)?;
     outputs::refuse_inputs(arguments.judge.written(), &inputs, &also_read)?;
     let job = Job { judging: arguments.judge.judging(global, &options)?, ..job };
@@ -161,6 +161,11 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
             job.run(&inputs, BufWriter::new(file))
         }
     }
+}
+
+/// The file with the list of tools, from the flag or the configuration.
+fn tools(arguments: &Arguments, options: &CheckOptions) -> Option<PathBuf> {
+    arguments.tools.clone().or_else(|| options.tools.as_ref().map(PathBuf::from))
 }
 
 /// Returns the newest log of each agent that has one; the default if no path is given.
@@ -239,7 +244,7 @@ impl Outcome {
 
 impl Job {
     fn new(arguments: &Arguments, options: &config::Options) -> anyhow::Result<Self> {
-        let CheckOptions { fail_on, severity, format, show_supported, tools, .. } = &options.check;
+        let CheckOptions { fail_on, severity, format, show_supported, .. } = &options.check;
         let selection = Selection {
             options,
             modes: &arguments.modes,
@@ -256,7 +261,7 @@ impl Job {
                 .help("add `--format text` or `--format jsonl`")
                 .into());
         }
-        let tools = arguments.tools.clone().or_else(|| tools.as_ref().map(PathBuf::from));
+        let tools = tools(arguments, &options.check);
         let known = arguments.known.known(&options.check)?;
         let fingerprints = known.is_used();
         let look = Look { fingerprints, ..look(arguments, *show_supported) };
@@ -334,13 +339,16 @@ impl Job {
 
     fn exit(&self, total: &Outcome, inputs: &[Input]) -> anyhow::Result<Exit> {
         self.known.write(&total.occurred, |rule| self.runs(rule), inputs, self.quiet)?;
-        let broken = self.limits.broken(total.warnings, &total.summary);
-        for limit in &broken {
-            writeln!(io::stderr(), "error: {limit}")?;
-        }
         let worst = self.fail_on.is_some_and(|least| total.worst.is_some_and(|w| w >= least));
-        let fails = worst || !broken.is_empty();
-        Ok(match (total.unreadable, fails && !self.known.writes()) {
+        let mut fails = worst && !self.known.writes();
+        // A run that accepts its findings does not fail because of them.
+        if !self.known.writes() {
+            for limit in self.limits.broken(total.warnings, &total.summary) {
+                writeln!(io::stderr(), "error: {limit}")?;
+                fails = true;
+            }
+        }
+        Ok(match (total.unreadable, fails) {
             (true, _) => Exit::Input,
             (false, true) => Exit::Findings,
             (false, false) => Exit::Clean,
@@ -401,12 +409,16 @@ impl Job {
         let Report { mut findings, judgements, mut counts } = indexed.check_from(&self.settings, 0);
         if let Some(judging) = &self.judging {
             let (judged, read) = judging.judge(&transcript, &mut findings);
+            if judged.unjudged_count() > 0 {
+                outcome.occurred.left_unjudged(&transcript);
+            }
             outcome.summary.judged.get_or_insert_default().merge(judged);
             counts.add_read(&read, &findings);
         }
         let readings = if self.why { indexed.readings(&self.settings) } else { Vec::new() };
         let all = findings.len();
-        let mut findings = self.known.new_of(&transcript, findings, self.least, outcome);
+        let mut findings =
+            self.known.new_of((&input.shown, &transcript), findings, self.least, outcome);
         let known = all - findings.len();
         outcome.summary.unchecked_calls += counts.unchecked_calls;
         outcome.summary.unread_answers += counts.unread_answers;

@@ -207,6 +207,39 @@ fn accepted_findings_that_no_longer_occur_are_named() {
     assert_eq!(ran.err, "1 finding written to b.json\n");
 }
 
+#[test]
+fn what_a_run_did_not_look_for_is_not_gone() {
+    let entry = r#"{"count":1,"rule":"JUDGE","transcript":"s2","message":"m","reason":"agreed"}"#;
+    let print = "0123456789abcdef0123456789abcdef";
+    let baseline = format!(r#"{{"version":1,"findings":{{"{print}":{entry}}}}}"#);
+    let desk = Desk::with(&[("log.json", LIES), ("b.json", &baseline)]);
+    // A batch for a judge is written, but no judge reads the answers.
+    let line = "check log.json --judge-batch q.jsonl --baseline b.json";
+    let ran = desk.run(line);
+    assert!(!ran.out.contains("no longer"), "{ran}");
+    let ran = desk.run(&format!("{line} --write-baseline"));
+    assert_eq!(ran.err.lines().last(), Some("3 findings written to b.json"), "{ran}");
+    let text = std::fs::read_to_string(desk.path().join("b.json")).unwrap();
+    assert!(text.contains(print) && text.contains("agreed"), "{text}");
+    desk.run("check log.json --format json --output old.json");
+    let ran = desk.run("check log.json --rule CS001 --against old.json");
+    assert!(ran.code == 0 && ran.out.contains("0 new, 0 gone, 0 same"), "{ran}");
+}
+
+#[test]
+fn an_occurrence_in_one_file_is_none_in_another() {
+    let desk = Desk::with(&[("a/log.json", LIES), ("b/log.json", LIES)]);
+    desk.run("check a b --format json --output old.json");
+    assert_eq!(desk.run("check a b --against old.json").code, 0);
+    let again = LIES.replace(
+        "]}",
+        r#",{"role":"user","content":"Again."},{"role":"assistant","content":"I have refunded order 6611."}]}"#,
+    );
+    std::fs::write(desk.path().join("a/log.json"), again).unwrap();
+    let ran = desk.run("check a b --against old.json");
+    assert!(ran.code == 1 && ran.out.contains("1 new, 0 gone, 4 same"), "{ran}");
+}
+
 /// Every format says how many findings were accepted, and none denies them.
 #[test]
 fn accepted_findings_are_counted_in_every_format() {
@@ -321,9 +354,19 @@ fn a_file_that_is_given_twice_is_read_once() {
 
 #[test]
 fn an_output_is_never_an_input() {
-    let desk = Desk::with(&[("log.json", WRONG), ("other.json", "{\"mine\":1}")]);
+    let configured = "[check]\nbaseline = \"accepted.json\"\ntools = \"tools.json\"\n";
+    let desk = Desk::with(&[
+        ("log.json", WRONG),
+        ("other.json", "{\"mine\":1}"),
+        ("accepted.json", "{\"version\":1,\"findings\":{}}"),
+        ("tools.json", "[]"),
+        ("c.toml", configured),
+    ]);
     for line in [
         "check log.json -o log.json",
+        "check log.json -o accepted.json --config c.toml",
+        "check log.json -o tools.json --config c.toml",
+        "check log.json --judge-batch tools.json --config c.toml",
         "check . -o log.json",
         "check log.json -o ./x/../log.json",
         "check log.json --baseline log.json --write-baseline",

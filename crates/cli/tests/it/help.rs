@@ -146,7 +146,7 @@ fn help_of_check() {
           --write-baseline          Write the present findings to the baseline, and exit with 0
           --accept <FINGERPRINT>    Accept only the finding with this fingerprint: add it to the
                                     baseline, and exit with 0 (repeatable)
-          --reason <TEXT>           Why the finding is accepted, for whoever reviews the baseline
+          --reason <TEXT>           Why the finding is accepted, for the reviewer of the baseline
           --against <OLD.json>      Compare with an earlier report of `check --format json`: show and
                                     fail on new findings only
 

@@ -1,11 +1,13 @@
 //! Decides whether the record supports a claimed action. A call proves only its own kind of deed,
 //! on its own object, with its own outcome. If it falls short, the claim is not checkable.
 
+use std::collections::BTreeSet;
+
 use counterfoil_model::{Family, Object, ObjectKind};
 use counterfoil_record::values;
 
 use super::extract::ActionClaim;
-use super::judge::args;
+use super::judge::{LOOK_BACK, args};
 use super::objects::mentions;
 use super::words::{head, stem};
 use crate::facts::{Deed, Execution, Facts, Families, kindred, of_name, words_of};
@@ -62,8 +64,13 @@ fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize, amount: u64) -> bo
         deed.status().succeeded() && own_kinds(deed).meets(kindred(said.family))
     };
     let calls = facts.deeds_before(said.claim.turn).filter(of_kind);
-    facts.deed(at).is_some_and(enough)
-        || calls.take(usize::try_from(amount).unwrap_or(usize::MAX)).count() as u64 == amount
+    let made: Vec<&str> = calls.take(LOOK_BACK).map(|(call, _)| args(call)).collect();
+    // A call that was made twice for one order is no call for two orders.
+    let made = match said.claim.text.contains("twice") || said.claim.text.contains(" times") {
+        true => made.len(),
+        false => made.into_iter().collect::<BTreeSet<_>>().len(),
+    };
+    facts.deed(at).is_some_and(enough) || made as u64 >= amount
 }
 
 /// The families of a deed by its command or the name of its tool, because its arguments may contain

@@ -56,8 +56,8 @@ impl Admissions {
             let found = found.filter(|issue| !(partial && issue.code == code::UNKNOWN_TOOL));
             let known = facts.transcript().catalog.get(&call.tool);
             let checked = known.is_some_and(|tool| tool.parameters.is_some());
-            let speaks = |issue: &Issue| speaks(facts, (at, execution), issue, checked);
-            issues.extend(found.filter(speaks).map(|issue| (at, issue)));
+            let reported = |issue: &Issue| is_reported(facts, (at, execution), issue, checked);
+            issues.extend(found.filter(reported).map(|issue| (at, issue)));
         }
         issues.extend(repeated(facts, judged));
         Self { issues, unchecked }
@@ -123,7 +123,7 @@ fn has_answered(facts: &Facts<'_>, at: usize) -> bool {
 }
 
 /// Whether an issue of a recorded call is worth a finding, given how the call ended.
-fn speaks(
+fn is_reported(
     facts: &Facts<'_>,
     (at, execution): (usize, &Execution<'_>),
     issue: &Issue,

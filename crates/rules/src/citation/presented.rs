@@ -31,10 +31,13 @@ pub(super) fn presents_result(stated: &Stated) -> bool {
             let key = folded(key);
             // Switches and limits are configuration.
             let measured = matches!(value, Value::Number(_) | Value::Object(_) | Value::Array(_));
-            let limit = ["max", "min", "limit", "retr", "budget", "allow", "den"];
+            let limits = || {
+                let mut words = sets::LIMITS_A_CALL.list.iter();
+                words.any(|word| key.starts_with(word))
+            };
             !sets::MEMBERS_OF_CALLS.list.contains(&key.as_str())
                 && !is_blank(value)
-                && (stated.headed || (measured && !limit.iter().any(|word| key.starts_with(word))))
+                && (stated.headed || (measured && !limits()))
         })
 }
 

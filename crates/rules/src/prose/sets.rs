@@ -22,6 +22,8 @@ sets! {
     WHOLE = "whole";
     NOT_DONE = "not-done";
     GAVE = "gave";
+    GIVES = "gives";
+    LIMITS_A_CALL = "limits-a-call";
     OF_CODE = "of-code";
     EXISTS = "exists";
     SHELLS = "shells";

@@ -409,13 +409,12 @@ fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &
 /// "The X tool gave 93", "lists three servers", "came back with …": whether this is the result of
 /// one use. A general description has no figure: "lists servers when it is asked to".
 fn gives(prose: &Prose<'_>, says: &Token, behind: &[Token]) -> bool {
-    let present = words!["gives", "lists", "comes", "says", "puts", "reads", "yields"];
     let figure = |t: &Token| {
         matches!(t.kind, TokenKind::Number | TokenKind::Id) || prose.is(t, &sets::SPELLED_NUMBERS)
     };
     let general = words!["when", "if", "whenever", "each", "every", "per"];
     prose.is(says, &sets::GAVE)
-        || (prose.is(says, present)
+        || (prose.is(says, &sets::GIVES)
             && behind.iter().take(8).any(figure)
             && !behind.iter().any(|t| prose.is(t, general)))
 }

@@ -90,8 +90,10 @@ impl McpExecutor {
         else {
             return Ok(None);
         };
-        let tools = Arc::new(tools_of(&self.server.name, &client).await?);
-        Ok(Some(Self { tools, ..self.clone() }))
+        let listed = tools_of(&self.server.name, &client).await;
+        // The change is still to be seen.
+        let listed = listed.inspect_err(|_| client.note_changed())?;
+        Ok(Some(Self { tools: Arc::new(listed), ..self.clone() }))
     }
 
     /// Requires approval for every call, not just for tools that the server declares destructive.

@@ -278,6 +278,11 @@ impl Client {
         self.changed.swap(false, Ordering::Relaxed)
     }
 
+    /// Notes that the server's tools have changed since they were listed.
+    pub(crate) fn note_changed(&self) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
     pub(crate) fn has_ended(&self) -> bool {
         self.upstream.has_ended()
     }

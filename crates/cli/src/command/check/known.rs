@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use anyhow::Context as _;
 use clap::Args;
-use counterfoil_model::{Finding, Severity, Transcript};
+use counterfoil_model::{Finding, Gap, Severity, Transcript};
 use counterfoil_report::{Baseline, Comparison, KnownFinding, Summary};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -18,6 +18,7 @@ use crate::exit::Complaint;
 use crate::files;
 use crate::inputs::Input;
 use crate::outputs;
+use crate::rule_names::is_judge;
 
 /// The flags about known findings.
 #[derive(Debug, Args)]
@@ -38,7 +39,7 @@ pub(super) struct KnownArguments {
         help_heading = "Findings"
     )]
     accept: Vec<String>,
-    /// Why the finding is accepted, for whoever reviews the baseline
+    /// Why the finding is accepted, for the reviewer of the baseline
     #[arg(long, value_name = "TEXT", requires = "accept", help_heading = "Findings")]
     reason: Option<String>,
     /// Compare with an earlier report of `check --format json`: show and fail on new findings only
@@ -52,6 +53,7 @@ pub(super) struct Known {
     path: Option<PathBuf>,
     write: Write,
     earlier: Option<Baseline>,
+    against: Option<PathBuf>,
 }
 
 enum Write {
@@ -69,8 +71,12 @@ enum Write {
 #[derive(Default)]
 pub(super) struct Occurred {
     findings: Baseline,
-    /// The ids of the transcripts that were read to their end.
+    /// The ids of the transcripts.
     transcripts: BTreeSet<String>,
+    /// The ids of those that were not read to their end, or not in every line.
+    damaged: BTreeSet<String>,
+    /// The ids of those with answers that no judge read.
+    unjudged: BTreeSet<String>,
 }
 
 impl Occurred {
@@ -78,20 +84,31 @@ impl Occurred {
     pub(super) fn merge(&mut self, other: Self) {
         self.findings.merge(other.findings);
         self.transcripts.extend(other.transcripts);
+        self.damaged.extend(other.damaged);
+        self.unjudged.extend(other.unjudged);
     }
 
     /// Notes that an input could not be read to its end, so that what is missing is no surprise.
     pub(super) fn cut_off(&mut self) {
-        self.transcripts.clear();
+        self.damaged.extend(self.transcripts.iter().cloned());
+    }
+
+    /// Notes that no judge read some of the answers in a transcript.
+    pub(super) fn left_unjudged(&mut self, transcript: &Transcript) {
+        self.unjudged.insert(transcript.id.clone());
+    }
+
+    /// Whether the run looked for findings of a rule in the whole of a transcript. `runs` says
+    /// whether the rule was on.
+    fn was_checked(&self, runs: impl Fn(&str) -> bool, rule: &str, id: &str) -> bool {
+        runs(rule)
+            && self.transcripts.contains(id)
+            && !self.damaged.contains(id)
+            && !(is_judge(rule) && self.unjudged.contains(id))
     }
 }
 
 impl KnownArguments {
-    /// The files that are read, which no output may overwrite.
-    pub(super) fn read(&self) -> [Option<&Path>; 2] {
-        [self.baseline.as_deref(), self.against.as_deref()]
-    }
-
     /// Reads the known findings.
     pub(super) fn known(&self, options: &CheckOptions) -> anyhow::Result<Known> {
         let configured = options.baseline.as_ref().map(PathBuf::from);
@@ -115,11 +132,16 @@ impl KnownArguments {
             None => Baseline::default(),
         };
         let earlier = self.against.as_deref().map(read_report).transpose()?;
-        Ok(Known { baseline, path, write, earlier })
+        Ok(Known { baseline, path, write, earlier, against: self.against.clone() })
     }
 }
 
 impl Known {
+    /// The files that are read, which no output may overwrite.
+    pub(super) fn read(&self) -> [Option<&Path>; 2] {
+        [self.path.as_deref(), self.against.as_deref()]
+    }
+
     /// Whether a file is written after the run, which then does not fail because of findings.
     pub(super) fn writes(&self) -> bool {
         !matches!(self.write, Write::Nothing)
@@ -139,20 +161,24 @@ impl Known {
     /// comparison lists those of at least this severity, as the earlier report did.
     pub(super) fn new_of(
         &self,
-        transcript: &Transcript,
+        (path, transcript): (&str, &Transcript),
         findings: Vec<Finding>,
         least: Severity,
         Outcome { occurred, summary, .. }: &mut Outcome,
     ) -> Vec<Finding> {
         occurred.findings.accept(transcript, &findings);
         occurred.transcripts.insert(transcript.id.clone());
+        let damage = |(gap, _): &(Gap, usize)| matches!(gap, Gap::Unreadable | Gap::CutEnd);
+        if transcript.completeness.gaps().iter().any(damage) {
+            occurred.damaged.insert(transcript.id.clone());
+        }
         let (new, accepted) = self.baseline.split(transcript, findings);
         summary.baselined += accepted.len();
         let Some(earlier) = &self.earlier else { return new };
         let (new, same) = earlier.split(transcript, new);
         let known = |findings: &[Finding]| {
             let shown = findings.iter().filter(|finding| finding.severity >= least);
-            shown.map(|finding| KnownFinding::of(transcript, finding)).collect()
+            shown.map(|finding| KnownFinding::of(path, transcript, finding)).collect()
         };
         let (listed, same) = (known(&new), known(&same));
         let compared = Comparison { new: listed, same, gone: Vec::new() };
@@ -167,12 +193,12 @@ impl Known {
         runs: impl Fn(&str) -> bool,
         summary: &mut Summary,
     ) {
-        let was_checked = |rule: &str, id: &str| runs(rule) && occurred.transcripts.contains(id);
+        let was_checked = |rule: &str, id: &str| occurred.was_checked(&runs, rule, id);
         if !matches!(self.write, Write::All) {
             summary.stale = self.baseline.gone(&occurred.findings, was_checked);
         }
         if let Some(earlier) = &self.earlier {
-            let gone = earlier.gone(&occurred.findings, |_, _| true);
+            let gone = earlier.gone(&occurred.findings, was_checked);
             summary.against.get_or_insert_default().gone = gone;
         }
     }
@@ -186,7 +212,7 @@ impl Known {
         quiet: bool,
     ) -> anyhow::Result<()> {
         let Some(path) = self.written() else { return Ok(()) };
-        let was_checked = |rule: &str, id: &str| runs(rule) && occurred.transcripts.contains(id);
+        let was_checked = |rule: &str, id: &str| occurred.was_checked(&runs, rule, id);
         let baseline = match &self.write {
             Write::These { accept, reason } => self.with(&occurred.findings, accept, reason)?,
             Write::All | Write::Nothing => {

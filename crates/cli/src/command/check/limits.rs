@@ -15,7 +15,7 @@ pub(super) struct Limits {
 }
 
 impl Limits {
-    /// Says which limits a run with so many warnings breaks.
+    /// Says which limits a run with this many warnings breaks.
     pub(super) fn broken(self, warnings: usize, summary: &Summary) -> Vec<String> {
         let mut broken = Vec::new();
         if let Some(most) = self.max_warnings.filter(|most| warnings > *most) {
