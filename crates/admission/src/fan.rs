@@ -84,10 +84,10 @@ impl<'s> Counting<'s> {
             here = self.add(here, part, value, level)?;
         }
         for key in REFERENCES {
-            if let Some(Value::String(reference)) = members.get(key)
-                && let Some(target) = self.walk.target(reference)
-            {
-                here = self.add(here, target, value, level)?;
+            if let Some(Value::String(reference)) = members.get(key) {
+                for target in self.walk.targets(reference) {
+                    here = self.add(here, target, value, level)?;
+                }
             }
         }
         // These check the schemas of the same place again to learn what they have evaluated.
@@ -151,8 +151,10 @@ const FOR_ITEMS: [&str; 5] =
 
 struct Walk<'s> {
     root: &'s Value,
-    /// Schemas by the names that references use.
-    names: HashMap<String, &'s Value>,
+    /// Schemas by the names that references use, which may be relative to any id.
+    names: HashMap<String, Vec<&'s Value>>,
+    /// The root, and every schema with an id: a reference without a base may be to any of them.
+    bases: Vec<&'s Value>,
     /// Known weights of reference targets; targets still being counted weigh nothing.
     weights: HashMap<*const Value, u64>,
     /// Targets that are being counted.
@@ -166,6 +168,7 @@ impl<'s> Walk<'s> {
         let mut walk = Self {
             root,
             names: HashMap::new(),
+            bases: vec![root],
             weights: HashMap::new(),
             open: HashSet::new(),
             recursive: false,
@@ -184,15 +187,18 @@ impl<'s> Walk<'s> {
             Value::Object(members) => {
                 for key in ["$anchor", "$dynamicAnchor"] {
                     if let Some(Value::String(name)) = members.get(key) {
-                        self.names.insert(format!("#{name}"), value);
+                        self.names.entry(format!("#{name}")).or_default().push(value);
                     }
                 }
                 for key in ["$id", "id"] {
                     if let Some(Value::String(name)) = members.get(key) {
                         // A reference may be relative to another id.
                         let last = name.rsplit('/').next().unwrap_or(name);
-                        self.names.insert(last.trim_end_matches('#').to_owned(), value);
-                        self.names.insert(name.trim_end_matches('#').to_owned(), value);
+                        for name in [last, name] {
+                            let name = name.trim_end_matches('#').to_owned();
+                            self.names.entry(name).or_default().push(value);
+                        }
+                        self.bases.push(value);
                     }
                 }
                 members.values().for_each(|member| self.collect(member, level + 1));
@@ -221,7 +227,12 @@ impl<'s> Walk<'s> {
     }
 
     fn referred(&mut self, reference: &str, level: usize) -> u64 {
-        let Some(target) = self.target(reference) else { return 1 };
+        let targets = self.targets(reference).into_iter();
+        let weights = targets.map(|target| self.weight_of_target(target, level));
+        weights.fold(0, u64::saturating_add).max(1)
+    }
+
+    fn weight_of_target(&mut self, target: &'s Value, level: usize) -> u64 {
         let key = std::ptr::from_ref(target);
         self.recursive |= self.open.contains(&key);
         if let Some(known) = self.weights.get(&key) {
@@ -237,20 +248,31 @@ impl<'s> Walk<'s> {
         weight
     }
 
-    fn target(&self, reference: &str) -> Option<&'s Value> {
-        if let Some(named) = self.names.get(reference) {
-            return Some(named);
-        }
-        let (base, pointer) = reference.split_once('#').unwrap_or((reference, ""));
+    /// The schemas that a reference may be to. Several schemas may have one name, and a reference
+    /// without a base is relative to the nearest id, so all of them count.
+    fn targets(&self, reference: &str) -> Vec<&'s Value> {
+        let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let last = base.rsplit('/').next().unwrap_or(base);
-        let named = self.names.get(base).or_else(|| self.names.get(last)).copied();
-        let base = if base.is_empty() { self.root } else { named.unwrap_or(self.root) };
-        if pointer.is_empty() {
-            return Some(base);
+        let named = |name: &str| self.names.get(name).map(Vec::as_slice).unwrap_or_default();
+        let bases: Vec<&'s Value> = match base {
+            "" => self.bases.clone(),
+            base => [named(base), named(last)].concat(),
+        };
+        let mut found: Vec<&'s Value> = match fragment {
+            "" => bases,
+            _ => {
+                let pointer = unescaped(fragment);
+                let below = bases.iter().filter_map(|base| base.pointer(&pointer));
+                below.chain(named(&format!("#{fragment}")).iter().copied()).collect()
+            }
+        };
+        if found.is_empty() {
+            // What cannot be found here may be anything in this schema.
+            found.push(self.root);
         }
-        let anchor = || self.names.get(&format!("#{pointer}")).copied();
-        // What cannot be found here may be anything in this schema.
-        base.pointer(&unescaped(pointer)).or_else(anchor).or(Some(self.root))
+        found.sort_by_key(|schema| std::ptr::from_ref::<Value>(schema));
+        found.dedup_by_key(|schema| std::ptr::from_ref::<Value>(schema));
+        found
     }
 }
 
@@ -341,6 +363,12 @@ mod tests {
             assert!(steps(&schema, &nested(6), 100_000).is_some(), "{reference}");
             assert_eq!(steps(&schema, &nested(30), 100_000), None, "{reference}");
         }
+        // `#` is the nearest schema with an id.
+        let again = json!({ "required": ["l"], "properties": { "l": { "$ref": "#" } } });
+        let inner = json!({ "$ref": "#/$defs/t", "$defs": {
+            "t": { "$id": "http://x.example/t", "anyOf": [again, again] },
+            "u": { "$id": "http://y.example/t" } } });
+        assert_eq!(steps(&inner, &nested(30), 100_000), None);
         let list = json!({ "properties": { "next": { "$ref": "#" }, "v": { "type": "integer" } } });
         let long = (0..100).fold(json!({}), |next, v| json!({ "next": next, "v": v }));
         assert_eq!(fan(&list), Fan::ByValue);

@@ -21,6 +21,8 @@ const MOST_LEFT: usize = 64;
 const MOST_STEPS: u64 = 1_000_000;
 /// Maximum number of steps of a check whose violations are explained, which takes far more memory.
 const MOST_EXPLAINED: u64 = 10_000;
+/// The maximum number of steps for each part of a value whose violations are explained.
+const MOST_STEPS_A_PART: u64 = 8;
 
 /// A compiled JSON Schema: drafts 4, 6, 7, 2019-09 and 2020-12 by `$schema`, otherwise 2020-12.
 ///
@@ -181,6 +183,13 @@ impl Schema {
         self.fan == Fan::Narrow || steps(&self.source, value, most).is_some()
     }
 
+    /// Whether the violations of this value can be explained: a long value may take more steps than
+    /// a short one, but not many for each of its parts.
+    fn is_explained(&self, value: &Value) -> bool {
+        let parts = MOST_STEPS_A_PART.saturating_mul(parts_of(value));
+        self.takes_at_most(parts.clamp(MOST_EXPLAINED, MOST_STEPS), value)
+    }
+
     /// Whether the schema itself contains this text as a default, an `enum` value or an example.
     #[must_use]
     pub(crate) fn names(&self, text: &str) -> bool {
@@ -190,7 +199,7 @@ impl Schema {
     /// The violations of a value, ignoring `format`.
     #[must_use]
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
-        if !self.takes_at_most(MOST_EXPLAINED, value) {
+        if !self.is_explained(value) {
             return self.unexplained(value);
         }
         let mut found = Vec::new();
@@ -226,7 +235,7 @@ impl Schema {
     /// The strings that do not have the `format` their schema declares.
     #[must_use]
     pub fn format_violations(&self, value: &Value) -> Vec<Violation> {
-        if !self.takes_at_most(MOST_EXPLAINED, value) {
+        if !self.is_explained(value) {
             return Vec::new();
         }
         let Some(formats) = self.formats.as_ref().filter(|f| !f.is_valid(value)) else {
@@ -427,6 +436,15 @@ fn build(source: &Value, remotes: &Remotes, formats: bool) -> Result<Validator, 
 fn own_meta_schema<'r>(source: &Value, remotes: &'r Remotes) -> Option<(&'r str, &'r Value)> {
     let uri = source.get("$schema")?.as_str()?.trim_end_matches('#');
     remotes.0.get_key_value(uri).map(|(uri, document)| (uri.as_str(), document))
+}
+
+/// The number of values in a value, with itself.
+fn parts_of(value: &Value) -> u64 {
+    match value {
+        Value::Array(items) => items.iter().map(parts_of).fold(1, u64::saturating_add),
+        Value::Object(members) => members.values().map(parts_of).fold(1, u64::saturating_add),
+        _ => 1,
+    }
 }
 
 fn mentions_format(schema: &Value) -> bool {

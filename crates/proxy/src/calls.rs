@@ -1,5 +1,7 @@
 //! Judges the calls of an answer before the client sees them.
 
+use std::borrow::Cow;
+
 use counterfoil_guard::{
     Asking, CallError, HostedCall, Judged, Listed, Reason, Surroundings, without_hidden,
 };
@@ -128,7 +130,9 @@ fn as_command(call: &ToolCall) -> ToolCall {
     let command = match words.as_slice() {
         [_, flag, command] if flag.starts_with('-') && flag.ends_with('c') => command.clone(),
         words if arguments.get("commands").is_some() => words.join("\n"),
-        words => words.join(" "),
+        [command] => command.clone(),
+        // Each word is passed to the program as it is.
+        words => words.iter().map(|word| as_one_word(word)).collect::<Vec<_>>().join(" "),
     };
     let command = format!("{}{command}", surroundings(&arguments));
     if let Some(members) = arguments.as_object_mut() {
@@ -147,9 +151,20 @@ fn surroundings(arguments: &Value) -> String {
     }
     let variables = arguments.get("env").and_then(Value::as_object);
     for (name, value) in variables.into_iter().flatten() {
-        lines.push_str(&format!("export {name}={}\n", quoted(&word(value))));
+        lines.push_str(&format!("export {}\n", quoted(&format!("{name}={}", word(value)))));
     }
     lines
+}
+
+/// A word in quotes if a shell could otherwise read something else than one word in it: a comment,
+/// a here-document, several words. Wildcards and operators stay bare, as they are judged more
+/// strictly then.
+fn as_one_word(word: &str) -> Cow<'_, str> {
+    let splits = |c: char| c.is_whitespace() || "#'\"\\`<()".contains(c);
+    match word.is_empty() || word.contains(splits) {
+        true => Cow::Owned(quoted(word)),
+        false => Cow::Borrowed(word),
+    }
 }
 
 /// A word as a shell reads it.
@@ -187,7 +202,15 @@ mod tests {
             ),
             (
                 json!({ "command": ["./migrate"], "env": { "DB": "it's" }, "working_directory": null }),
-                "export DB='it'\\''s'\n./migrate",
+                "export 'DB=it'\\''s'\n./migrate",
+            ),
+            (
+                json!({ "command": ["ls", "x"], "env": { "X <<'E'": "1" } }),
+                "export 'X <<'\\''E'\\''=1'\nls x",
+            ),
+            (
+                json!({ "command": ["find", "#", "/", "-name", "*.o", "-delete"] }),
+                "find '#' / -name *.o -delete",
             ),
         ] {
             let call = as_command(&ToolCall::new("c", "local_shell", arguments.to_string()));

@@ -67,9 +67,8 @@ fn loose(body: &str, found: &mut Vec<String>) -> Option<()> {
     let (mut rest, mut together) = (body, String::new());
     while let Some(at) = rest.find('"') {
         let from = rest.get(at..)?;
-        let mut texts = serde_json::Deserializer::from_str(from).into_iter::<String>();
-        let text = texts.next().and_then(Result::ok);
-        let end = texts.byte_offset();
+        let Some(end) = end_of_text(from) else { break };
+        let text: Option<String> = from.get(..end).and_then(|text| serde_json::from_str(text).ok());
         rest = from.get(if text.is_some() { end } else { 1 }..)?;
         let Some(text) = text else { continue };
         if rest.trim_start().starts_with(':') {
@@ -85,6 +84,17 @@ fn loose(body: &str, found: &mut Vec<String>) -> Option<()> {
     }
     found.push(together);
     Some(())
+}
+
+/// Where the JSON text ends that a text begins with, behind its closing quote.
+fn end_of_text(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    let closing = text.bytes().skip(1).position(|byte| {
+        let closes = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        closes
+    });
+    closing.map(|at| at + 2)
 }
 
 /// Why an answer may not be passed on: something in the server's words about it is wrong.

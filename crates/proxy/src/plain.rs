@@ -224,8 +224,19 @@ fn escape(text: &str) -> usize {
     match (text.chars().next(), text.chars().nth(1)) {
         (Some('\u{9b}'), _) => end(1, &|c| matches!(c, '@'..='~')),
         (_, Some('[')) => end(2, &|c| matches!(c, '@'..='~')),
-        (_, Some(']')) => end(2, &|c| c == '\u{7}'),
+        (_, Some(']')) => title(text),
         _ => text.chars().take(2).map(char::len_utf8).sum(),
+    }
+}
+
+/// The length of the sequence at the start of a text that sets a terminal's title: up to a bell, or
+/// to the next escape or line; without any, only its two first characters are hidden.
+fn title(text: &str) -> usize {
+    let mut behind = text.char_indices().skip(2);
+    match behind.find(|(_, c)| matches!(c, '\u{7}' | '\u{1b}' | '\n')) {
+        Some((at, '\u{7}')) => at + 1,
+        Some((at, _)) => at,
+        None => text.chars().take(2).map(char::len_utf8).sum(),
     }
 }
 
@@ -285,6 +296,8 @@ mod tests {
                 Some("sent sent fix ½ 10²"),
             ),
             ("I \u{1b}[1;31msent\u{1b}[0m it", Some("I sent it")),
+            ("\u{1b}]0;x\u{1b}\\I <b>s</b>ent it", Some("I sent it")),
+            ("\u{1b}]I <b>s</b>ent it", Some("I sent it")),
             ("nothing", None),
         ] {
             assert_eq!(Plain::of(text).map(|plain| plain.text).as_deref(), expected, "{text}");

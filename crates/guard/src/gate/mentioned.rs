@@ -191,14 +191,15 @@ fn is_reckoning(text: &str) -> bool {
         && text.chars().all(of_numbers)
 }
 
-/// `*/15 9-17 * * mon-fri`: five fields of a cron schedule, whose `*` is not a wildcard either.
+/// `*/15 9-17 * * mon-fri`: five fields of a cron schedule, whose `*` is not a wildcard either. Only
+/// months and weekdays have names, so that no program is taken for a field.
 fn is_schedule(text: &str) -> bool {
-    let part = |part: &str| {
-        let letters = part.bytes().all(|b| b.is_ascii_alphabetic()) && part.len() == 3;
-        part == "*" || letters || !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit())
+    let part = |at: usize, part: &str| {
+        let named = at > 2 && part.len() == 3 && part.bytes().all(|b| b.is_ascii_alphabetic());
+        part == "*" || named || !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit())
     };
-    let field = |field: &str| field.split(['/', '-', ',']).all(part);
-    text.split_whitespace().count() == 5 && text.split_whitespace().all(field)
+    let field = |(at, field): (usize, &str)| field.split(['/', '-', ',']).all(|one| part(at, one));
+    text.split_whitespace().count() == 5 && text.split_whitespace().enumerate().all(field)
 }
 
 fn each_text<'v>(value: &'v Value, name: &str, texts: &mut Vec<&'v str>) {

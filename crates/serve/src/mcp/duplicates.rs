@@ -88,10 +88,7 @@ fn end_of(text: &str) -> Option<usize> {
             return Some(at);
         }
         // What is escaped is one character; the rest of `\u0022` is plain.
-        from = at + 2;
-        while !text.is_char_boundary(from) {
-            from += 1;
-        }
+        from = at + 1 + text.get(at + 1..)?.chars().next()?.len_utf8();
     }
 }
 
@@ -118,6 +115,7 @@ mod tests {
             (deep("1"), None),
             (String::new(), None),
             (r#"{"a"#.to_owned(), None),
+            (r#"{"a\"#.to_owned(), None),
         ] {
             assert_eq!(twice(&text).as_deref(), name, "{text}");
         }

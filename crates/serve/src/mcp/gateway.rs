@@ -455,10 +455,18 @@ impl Gateway {
     }
 }
 
-/// A member of an object.
+/// A member of an object, if there is one that can be read.
 pub(super) fn member(raw: &RawValue, name: &str) -> Option<Value> {
-    let members: Members<'_> = serde_json::from_str(raw.get()).ok()?;
-    serde_json::from_str(members.get(name)?.get()).ok()
+    readable_member(raw, name).ok().flatten()
+}
+
+/// A member of an object, if there is one.
+///
+/// # Errors
+/// When the object or the member cannot be read.
+pub(super) fn readable_member(raw: &RawValue, name: &str) -> serde_json::Result<Option<Value>> {
+    let members: Members<'_> = serde_json::from_str(raw.get())?;
+    members.get(name).map(|raw| serde_json::from_str(raw.get())).transpose()
 }
 
 pub(super) fn not_recorded(error: &CallError) -> String {

@@ -5,7 +5,7 @@ use counterfoil_guard::{Asking, Before, HostedCall, Judged, Surroundings};
 use counterfoil_model::{Arguments, Origin, ToolCall};
 use serde_json::{Value, json};
 
-use super::gateway::{Gateway, denied, member};
+use super::gateway::{Gateway, denied, readable_member};
 use super::members::{Members, written};
 use super::message::{Message, OF_CALLS};
 
@@ -17,7 +17,11 @@ impl Gateway {
         method: &str,
         message: &Message<'_>,
     ) -> Option<String> {
-        let arguments = resources_of(method, message)?;
+        let arguments = match resources_of(method, message) {
+            Ok(arguments) => arguments?,
+            // A server may read what is not read here.
+            Err(error) => return Some(format!("its `params` cannot be read: {error}")),
+        };
         if let Some(why) = self.resource_held(&arguments) {
             return Some(why);
         }
@@ -59,17 +63,26 @@ impl Gateway {
 }
 
 /// The resources that a request names, as arguments of a call; `None` if it names none.
-fn resources_of(method: &str, message: &Message<'_>) -> Option<Value> {
-    let named = |name: &str| message.params().and_then(|params| member(params, name));
-    match method {
-        "resources/read" | "resources/subscribe" => Some(json!({ "uri": named("uri") })),
+///
+/// # Errors
+/// When the members that may name them cannot be read.
+fn resources_of(method: &str, message: &Message<'_>) -> serde_json::Result<Option<Value>> {
+    let named = |name: &str| match message.params() {
+        Some(params) => readable_member(params, name).map(Option::unwrap_or_default),
+        None => Ok(Value::Null),
+    };
+    Ok(match method {
+        "resources/read" | "resources/subscribe" => Some(json!({ "uri": named("uri")? })),
         "subscriptions/listen" => {
-            let uris = named("notifications")?.get_mut("resourceSubscriptions")?.take();
+            let uris = named("notifications")?["resourceSubscriptions"].take();
             (!uris.is_null()).then(|| json!({ "uris": uris }))
         }
         "completion/complete" => {
-            let template = named("ref")?.get_mut("uri")?.take();
-            let argument = named("argument").unwrap_or_default();
+            let template = named("ref")?["uri"].take();
+            if template.is_null() {
+                return Ok(None);
+            }
+            let argument = named("argument")?;
             let of = |name: &str| argument.get(name).and_then(Value::as_str).unwrap_or_default();
             let filled = ["", "+", "/"]
                 .into_iter()
@@ -79,7 +92,7 @@ fn resources_of(method: &str, message: &Message<'_>) -> Option<Value> {
             Some(json!({ "uri": template, "filled": filled, "value": of("value") }))
         }
         _ => None,
-    }
+    })
 }
 
 /// The message of a call for the server: the client's own bytes if they express exactly this call.

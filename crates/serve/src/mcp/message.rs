@@ -131,10 +131,13 @@ impl<'m> Message<'m> {
         let params = self.params().map(RawValue::get).filter(|raw| raw.starts_with('{'))?;
         match serde_json::from_str::<Members<'m>>(params) {
             Ok(params) => params.lookalike(deciding).or_else(|| {
-                let below = DECIDING_BELOW.iter().filter(|(known, ..)| *known == method);
-                below.into_iter().find_map(|(_, member, deciding)| {
-                    let below = params.get(member)?.get();
-                    serde_json::from_str::<Members<'m>>(below).ok()?.lookalike(deciding)
+                let mut below = DECIDING_BELOW.iter().filter(|(known, ..)| *known == method);
+                below.find_map(|(_, member, deciding)| {
+                    let below = params.get(member).map(RawValue::get)?;
+                    match serde_json::from_str::<Members<'m>>(below) {
+                        Ok(members) => members.lookalike(deciding),
+                        Err(error) => below.starts_with('{').then(|| error.to_string()),
+                    }
                 })
             }),
             Err(error) => Some(error.to_string()),

@@ -290,6 +290,8 @@ fn of_greeting(said: &Value) -> String {
     }
     let able = |name: &str| said.get("capabilities").and_then(|able| able.get(name)).cloned();
     told.insert("experimental".to_owned(), able("experimental").unwrap_or_default());
+    let texts = said.get("capabilities").map(sentences).unwrap_or_default();
+    told.insert("capabilities".to_owned(), serde_json::json!(texts));
     Digest::of_json(&Value::Object(told)).to_string()
 }
 

@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::gateway::{Gateway, gone, member, not_recorded};
+use super::looks::sentences;
 use super::members::{Members, written};
 use super::message::{self, EXECUTION_ID, Message, code};
 use super::pins::AGREED;
@@ -84,7 +85,9 @@ impl Gateway {
     /// A greeting without texts of the server, but for its instructions.
     fn plain_greeting(&self, result: &Members<'_>, said: &Value) -> String {
         let mut able = said.get("capabilities").cloned().unwrap_or_default();
-        able.as_object_mut().map(|able| able.remove("experimental"));
+        if let Some(able) = able.as_object_mut() {
+            able.retain(|name, what| name != "experimental" && sentences(what).is_empty());
+        }
         let (able, who) = (able.to_string(), json!({ "name": &*self.server, "version": "held" }));
         let who = who.to_string();
         let left = result.0.iter().filter_map(|(name, raw)| match name.as_str() {

@@ -137,7 +137,10 @@ impl Gateway {
             let tasks = &mut self.shared().tasks;
             tasks.begun.push_back((id.clone(), self.client.clone()));
             if tasks.begun.len() > MOST_TASKS {
-                tasks.begun.pop_front();
+                // An open task stays its client's, however many others began tasks since.
+                let open = |id: &str| tasks.open.iter().any(|task| task.id == id);
+                let at = tasks.begun.iter().position(|(id, _)| !open(id)).unwrap_or_default();
+                tasks.begun.remove(at);
             }
             tasks.open.push_back(Task { id, call, said: None });
             if tasks.open.len() > MOST_TASKS { tasks.open.pop_front() } else { None }

@@ -174,6 +174,19 @@ fn who_watches_or_completes_a_file_reads_it() {
         let steps = wait(gateway(folder.path()).from_client(&read.to_string()));
         assert_eq!(matches!(*steps, [Step::Forward(_)]), goes_on, "{method} {params}");
     }
+    // What is not read here may be read by a server.
+    for (method, params) in [
+        ("resources/read", r#"{"uri":"at://moon?\ud800"}"#),
+        (
+            "subscriptions/listen",
+            r#"{"notifications":{"resourceSubscriptions":["at://x"],"y":1e999}}"#,
+        ),
+        ("completion/complete", r#"{"ref":{"type":"ref/resource","uri":"at://x","y":1e999}}"#),
+    ] {
+        let read = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"{method}","params":{params}}}"#);
+        let steps = wait(gateway(folder.path()).from_client(&read));
+        assert!(matches!(*steps, [Step::Answer(_)]), "{read}: {steps:?}");
+    }
 }
 
 /// The server gets exactly the call that is recorded.
