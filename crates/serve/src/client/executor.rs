@@ -81,7 +81,8 @@ impl McpExecutor {
     }
 
     /// The same connection with the tools that the server lists now, if it has announced a change
-    /// since its tools were listed; `None` otherwise.
+    /// since its tools were listed; `None` otherwise. They are not compared with pinned versions: see
+    /// [`Self::watched`].
     ///
     /// # Errors
     /// When it does not list its tools.

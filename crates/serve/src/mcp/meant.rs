@@ -3,7 +3,8 @@
 use counterfoil_admission::writings;
 use counterfoil_guard::{Asking, Before, HostedCall, Judged, Surroundings};
 use counterfoil_model::{Arguments, Origin, ToolCall};
-use serde_json::{Value, json};
+use serde::de::Error as _;
+use serde_json::{Error, Value, json};
 
 use super::gateway::{Gateway, denied, readable_member};
 use super::members::{Members, written};
@@ -67,6 +68,11 @@ impl Gateway {
 /// # Errors
 /// When the members that may name them cannot be read.
 fn resources_of(method: &str, message: &Message<'_>) -> serde_json::Result<Option<Value>> {
+    let inner = |value: Value, name: &str| match value {
+        Value::Object(mut members) => Ok(members.remove(name).unwrap_or_default()),
+        Value::Null => Ok(Value::Null),
+        other => Err(Error::custom(format!("`{other}` is not an object"))),
+    };
     let named = |name: &str| match message.params() {
         Some(params) => readable_member(params, name).map(Option::unwrap_or_default),
         None => Ok(Value::Null),
@@ -74,11 +80,11 @@ fn resources_of(method: &str, message: &Message<'_>) -> serde_json::Result<Optio
     Ok(match method {
         "resources/read" | "resources/subscribe" => Some(json!({ "uri": named("uri")? })),
         "subscriptions/listen" => {
-            let uris = named("notifications")?["resourceSubscriptions"].take();
+            let uris = inner(named("notifications")?, "resourceSubscriptions")?;
             (!uris.is_null()).then(|| json!({ "uris": uris }))
         }
         "completion/complete" => {
-            let template = named("ref")?["uri"].take();
+            let template = inner(named("ref")?, "uri")?;
             if template.is_null() {
                 return Ok(None);
             }

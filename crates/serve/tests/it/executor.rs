@@ -233,7 +233,13 @@ fn tools_that_a_server_adds_are_listed_once_it_announces_them() {
         let session = guarded(executor.clone(), None).await;
         assert!(executor.listed_again().await.unwrap().is_none());
         call(&session, "words__say", json!({ "word": "grow" })).await;
-        let grown = executor.listed_again().await.unwrap().unwrap();
+        // The announcement may be read a little later than the result.
+        let grown = loop {
+            if let Some(grown) = executor.listed_again().await.unwrap() {
+                break grown;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
         let names: Vec<String> =
             grown.tool_definitions().into_iter().map(|tool| tool.name).collect();
         assert!(names.contains(&"words__new".to_owned()), "{names:?}");

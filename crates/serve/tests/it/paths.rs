@@ -182,6 +182,8 @@ fn who_watches_or_completes_a_file_reads_it() {
             r#"{"notifications":{"resourceSubscriptions":["at://x"],"y":1e999}}"#,
         ),
         ("completion/complete", r#"{"ref":{"type":"ref/resource","uri":"at://x","y":1e999}}"#),
+        ("completion/complete", r#"{"ref":["at://x"]}"#),
+        ("subscriptions/listen", r#"{"notifications":"at://x"}"#),
     ] {
         let read = format!(r#"{{"jsonrpc":"2.0","id":2,"method":"{method}","params":{params}}}"#);
         let steps = wait(gateway(folder.path()).from_client(&read));
