@@ -2,7 +2,7 @@
 
 use super::ActivityKind::{Build, Format, Install, Lint, Run, Test};
 use super::call::{Call, Found, scoped, whole};
-use super::runners::options;
+use super::runners::{global, options};
 use super::{Scope, tasks};
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
@@ -24,7 +24,7 @@ pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
 }
 
 fn cargo(call: &Call<'_>) -> Option<Vec<Found>> {
-    let at = call.sub(&["--manifest-path", "--config", "-C", "-Z", "--color"]);
+    let at = call.sub(global("cargo"));
     let rest = call.after(at + 1);
     Some(match call.arg(at) {
         "miri" | "hack" | "careful" => {

@@ -65,6 +65,13 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
     table
 });
 
+/// The options of a program that take the next word and may precede its sub-command.
+pub(super) fn global(program: &str) -> &'static [&'static str] {
+    let sections = TABLE.programs.get(program).into_iter().flatten();
+    let global = sections.filter_map(|at| TABLE.sections.get(*at)?.global.as_deref()).next();
+    global.unwrap_or_default()
+}
+
 fn lines() -> impl Iterator<Item = &'static str> {
     let lines = include_str!("runners.txt").lines();
     lines.filter(|line| !line.is_empty() && !line.starts_with('#'))

@@ -3,12 +3,13 @@
 use super::ActivityKind::VersionControl;
 use super::Git;
 use super::call::{Call, Found, whole};
+use super::runners::global;
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
     if call.program != "git" {
         return None;
     }
-    let at = call.sub(&["-C", "-c", "--git-dir", "--work-tree", "--namespace"]);
+    let at = call.sub(global("git"));
     let rest = call.after(at + 1);
     let operands = rest.operands(&["-m", "-F", "-u", "--message", "--format", "--sort", "-n"]);
     let what = match call.arg(at) {
