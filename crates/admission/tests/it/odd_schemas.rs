@@ -285,4 +285,14 @@ fn a_recursive_schema_is_checked_in_bounded_time() {
         assert_eq!(told(&report) == "valid", valid, "{value}");
         assert!(began.elapsed().as_secs() < 20, "{value}: {:?}", began.elapsed());
     }
+    // A long value is explained as well as a short one.
+    let tree = json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/t" } }, "$defs": {
+        "t": { "type": "object", "properties": { "v": { "type": "integer" },
+            "xs": { "type": "array", "items": { "$ref": "#/$defs/t" } } } } } });
+    let mut items = vec![json!({ "v": 1 }); 6_000];
+    items[5] = json!({ "v": [] });
+    let arguments = Arguments::from(&json!({ "a": { "xs": items } }));
+    let report = admission(&tree, false).0.admit_parts("act", &arguments, None);
+    let places: Vec<_> = report.issues.iter().map(|i| i.parameter.as_str()).collect();
+    assert_eq!(places, ["/a/xs/5/v"]);
 }

@@ -55,6 +55,9 @@ const PROJECT: [&str; 16] = [
 fn a_project_s_file_does_not_loosen_the_user_s() {
     let mut stage = Stage::new();
     stage.write("dev/.config/counterfoil/counterfoil.toml", USER);
+    // Where everything is denied, the attempts below prove nothing.
+    let honest = stage.hook(&[], "Bash", &json!({ "command": "ls" }));
+    assert!(!honest.out.contains("\"deny\""), "{}", honest.shown());
     for project in PROJECT {
         stage.write("dev/project/counterfoil.toml", project);
         for command in CALLS {
@@ -75,6 +78,9 @@ fn programs(stage: &mut Stage) {
     set_mode(Path::new(&program), 0o755);
     std::fs::create_dir_all(stage.path("outside")).unwrap();
     let outside = text(&stage.path("outside"));
+    stage.write("dev/project/counterfoil.toml", "");
+    let honest = stage.shell("echo runs-here", &[]);
+    assert!(honest.contains("runs-here"), "{honest}");
     for (name, project) in [
         (
             "a program in the sandbox's place",
