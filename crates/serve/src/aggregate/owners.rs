@@ -1,6 +1,7 @@
 //! Which server a resource belongs to: the first that lists it, or the one whose template it fits.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -10,6 +11,9 @@ use super::merge::List;
 use super::{Aggregate, Asked, BETWEEN, Object, Wrong, text_of};
 use crate::client::Reconnecting;
 use crate::mcp::{SERVER, code, twice};
+
+/// The maximum number of resources, and of templates, of all servers together.
+const MOST_ENTRIES: usize = 100_000;
 
 /// The servers of resources and of templates, by URI.
 #[derive(Default)]
@@ -21,14 +25,25 @@ pub(super) struct Owners {
 }
 
 impl Owners {
-    /// Notes that a server lists this. Returns the name of the server that listed it before.
-    fn note(&mut self, list: List, uri: String, member: &Arc<Reconnecting>) -> Option<String> {
+    /// Notes that a server lists this.
+    ///
+    /// # Errors
+    /// When another server listed it before, or too much is listed.
+    fn note(&mut self, list: List, uri: String, member: &Arc<Reconnecting>) -> Result<(), String> {
         let known = match list {
             List::Templates => &mut self.templates,
             List::Resources | List::Tools | List::Prompts => &mut self.resources,
         };
-        let owner = known.entry(uri).or_insert_with(|| Arc::clone(member));
-        (!Arc::ptr_eq(owner, member)).then(|| owner.name.clone())
+        let full = known.len() >= MOST_ENTRIES;
+        let owner = match known.entry(uri) {
+            Entry::Occupied(owner) => owner.into_mut(),
+            Entry::Vacant(_) if full => return Err(format!("more than {MOST_ENTRIES} are listed")),
+            Entry::Vacant(free) => free.insert(Arc::clone(member)),
+        };
+        if Arc::ptr_eq(owner, member) {
+            return Ok(());
+        }
+        Err(format!("another server, `{}`, has it", owner.name))
     }
 
     fn listed(&self, uri: &str) -> Option<Arc<Reconnecting>> {
@@ -81,8 +96,8 @@ impl Aggregate {
         }
         let key = if list == List::Templates { "uriTemplate" } else { "uri" };
         let Some(uri) = told(key) else { return left_out(format!("it has no `{key}`")) };
-        if let Some(owner) = self.owners().note(list, uri.clone(), member) {
-            return left_out(format!("`{uri}` belongs to `{owner}`"));
+        if let Err(why) = self.owners().note(list, uri.clone(), member) {
+            return left_out(format!("`{uri}`: {why}"));
         }
         let meta = members.get("_meta").map_or("{}", RawValue::get);
         let name = Value::from(member.name.as_str()).to_string();

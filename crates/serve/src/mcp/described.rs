@@ -1,6 +1,7 @@
 //! Prompts and resources. Their descriptions also reach the model, so the entries of these lists
 //! are pinned like tools.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -84,16 +85,18 @@ impl Gateway {
         let one = named.get("uri").and_then(Value::as_str);
         let several = named.get("uris").and_then(Value::as_array).into_iter().flatten();
         let listed = |uri: &str| self.shared().offered.resources.get(uri).copied();
+        let pinned = LazyCell::new(|| watch.pins.described(List::Resources));
         for uri in one.into_iter().chain(several.filter_map(Value::as_str)) {
-            let why = match (listed(uri), watch.pins.described(List::Resources)) {
-                (Some(true), _) => continue,
-                (Some(false), _) => "it is not what it was when it was first seen",
-                (None, Ok(pinned))
-                    if pinned.as_ref().is_none_or(|pinned| !pinned.contains_key(uri)) =>
-                {
-                    continue;
-                }
-                (None, _) => "list the resources first: whether it changed is not known yet",
+            let why = match listed(uri) {
+                Some(true) => continue,
+                Some(false) => "it is not what it was when it was first seen",
+                None => match &*pinned {
+                    Ok(Some(pinned)) if pinned.contains_key(uri) => {
+                        "list the resources first: whether it changed is not known yet"
+                    }
+                    Ok(_) => continue,
+                    Err(_) => "the pinned resources cannot be read",
+                },
             };
             return Some(format!("`{uri}` is held: {why}"));
         }
@@ -127,8 +130,12 @@ impl Offered {
             Ok(same) => {
                 if list == List::Resources {
                     let known = named.iter().zip(&same);
-                    let known = known.filter_map(|(named, same)| Some(((*named)?.0, *same)));
-                    self.resources.extend(known.map(|(uri, same)| (uri.to_owned(), same)));
+                    let mut all_same = BTreeMap::new();
+                    for (uri, same) in known.filter_map(|(named, same)| Some(((*named)?.0, *same)))
+                    {
+                        *all_same.entry(uri.to_owned()).or_insert(true) &= same;
+                    }
+                    self.resources.extend(all_same);
                 }
                 for ((named, same), at) in named.iter().zip(&same).zip(1..) {
                     if !same {
