@@ -33,14 +33,18 @@ pub(crate) fn is_supported(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> 
 /// "both orders", "three tickets", "twice": how many times the claim says that it was done, or to
 /// how many things.
 fn amount_said(text: &str) -> Option<u64> {
-    let words: Vec<&str> =
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
+        .collect();
+    let is_plural =
+        |word: &&str| word.ends_with('s') && word.bytes().all(|b| b.is_ascii_alphabetic());
     words.iter().enumerate().find_map(|(at, word)| {
-        // "three object files"
+        // "three object files", not "3 of `a/b.rs`"
         let mut noun = words.iter().skip(at + 1).take(2);
         match *word {
             "both" | "twice" => Some(2),
-            number => whole(number).filter(|n| *n > 1 && noun.any(|word| word.ends_with('s'))),
+            number => whole(number).filter(|n| *n > 1 && noun.any(is_plural)),
         }
     })
 }

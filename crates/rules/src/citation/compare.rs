@@ -55,6 +55,35 @@ pub(crate) fn difference(stated: &Map<String, Value>, recorded: &Value) -> Optio
     added.filter(|_| matched == 0)
 }
 
+/// Returns the first number that a list in words states differently from the member of the same
+/// name. Rounding and other units are no difference.
+pub(crate) fn different_number(
+    stated: &Map<String, Value>,
+    recorded: &Value,
+) -> Option<Difference> {
+    let recorded = unwrapped(recorded).as_object()?;
+    stated.iter().find_map(|(key, value)| {
+        let (name, there) = member(recorded, key)?;
+        let (said, number) = (value.as_f64()?, there.as_f64()?);
+        let same = same_number(said, number) || is_converted(said, number);
+        (!same).then(|| Difference {
+            pointer: format!("/{}", escaped(name)),
+            stated: shown(value),
+            recorded: shown(there),
+        })
+    })
+}
+
+/// Whether two numbers may be one quantity in two units: bytes and megabytes, seconds and hours, a
+/// fraction and its percentage.
+fn is_converted(said: f64, there: f64) -> bool {
+    const UNITS: [f64; 12] =
+        [8.0, 24.0, 60.0, 100.0, 1e3, 1024.0, 3600.0, 6e4, 86_400.0, 1e6, 1_048_576.0, 1e9];
+    let ratio = (said / there).abs();
+    let ratio = if ratio < 1.0 { 1.0 / ratio } else { ratio };
+    UNITS.iter().any(|unit| (ratio / unit - 1.0).abs() < 0.05)
+}
+
 /// The result inside a wrapper that carries its id.
 fn unwrapped(recorded: &Value) -> &Value {
     let inner = recorded.as_object().filter(|members| {
@@ -333,6 +362,28 @@ mod tests {
         let wrapped = json!({"execution_id": "p_1234567890_abcd", "tool_name": "p", "result": "up", "executed_at": "now"});
         check(&json!({"result": "up"}), &wrapped, None);
         check(&json!({"loss": 0.33}), &json!({"loss": 0.3333}), None);
+    }
+
+    #[test]
+    fn numbers_of_a_list_in_words() {
+        let recorded =
+            json!({"download": 92.4, "bytes": 1_048_576, "ratio": 0.25, "seconds": 90, "ok": true});
+        let stated = |value: Value| different_number(value.as_object().unwrap(), &recorded);
+        for same in [
+            json!({"Download": 92}),
+            json!({"bytes": 1}),
+            json!({"ratio": 25}),
+            json!({"seconds": 1.5}),
+            json!({"total": 7}),
+            json!({"ok": 1}),
+        ] {
+            assert_eq!(stated(same.clone()), None, "{same}");
+        }
+        let found = stated(json!({"Download": 125})).unwrap();
+        assert_eq!(
+            (&*found.pointer, &*found.stated, &*found.recorded),
+            ("/download", "125", "92.4")
+        );
     }
 
     #[test]

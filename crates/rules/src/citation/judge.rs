@@ -5,7 +5,7 @@ use counterfoil_model::{
 };
 use serde_json::Value;
 
-use super::compare::{Difference, difference, spaced};
+use super::compare::{Difference, difference, different_number, spaced};
 use super::known::{Known, Register};
 use super::presented::{has_result_member, is_blank, presents_result};
 use super::stated::{Cited, Mention, Setting, Stated, cited};
@@ -222,7 +222,8 @@ impl Bench<'_, '_> {
         }
         let compared = stated.filter(|s| s.setting != Setting::Code && !s.rest.is_empty());
         if let (Some(stated), Some(recorded)) = (compared, known.result.as_deref()) {
-            faults.extend(difference(&stated.rest, recorded).map(Fault::Altered));
+            let compare = if stated.in_words { different_number } else { difference };
+            faults.extend(compare(&stated.rest, recorded).map(Fault::Altered));
         }
     }
 
@@ -265,8 +266,9 @@ impl Bench<'_, '_> {
         if invoked && !at_hand {
             return self.returned_by_none(stated, tool, turn);
         }
+        let of_execution = matches!(stated.tool_key, "toolname" | "commandexecuted");
         let asserted = stated.headed
-            || (known_tool && matches!(stated.tool_key, "toolname" | "commandexecuted"))
+            || (known_tool && of_execution)
             || (known_tool && has_result_member(stated))
             || (!known_tool && self.is_of_no_tool(stated, tool, turn));
         if !asserted {
@@ -274,8 +276,11 @@ impl Bench<'_, '_> {
         }
         let complete = self.facts.is_complete_before(turn)
             && (known_tool || stated.headed || self.facts.transcript().catalog.is_known());
-        let proven = complete && (stated.headed || stated.setting == Setting::Plain);
-        proven.then(|| Fault::MissingId { tool: tool.to_owned() })
+        // In a longer answer, a block may be an example.
+        let is_answer =
+            || cited.only_fence && known_tool && of_execution && !self.asked_for_data(turn);
+        let presented = stated.headed || stated.setting == Setting::Plain || is_answer();
+        (complete && presented).then(|| Fault::MissingId { tool: tool.to_owned() })
     }
 
     /// For a tool whose executions have no ids that could be cited: the difference from the latest
@@ -312,13 +317,17 @@ impl Bench<'_, '_> {
         if !named || !result || !stated.alone || speaks.iter().any(|word| lower.contains(word)) {
             return false;
         }
+        !self.was_given(tool, turn) && !self.asked_for_data(turn)
+    }
+
+    /// Whether what the agent was given before asks for data in a format.
+    fn asked_for_data(&self, turn: usize) -> bool {
         let given = self.facts.transcript().messages.iter().take(turn);
         let mut given = given.filter(|message| message.role != counterfoil_model::Role::Assistant);
-        !self.was_given(tool, turn)
-            && !given.any(|message| {
-                let text = message.text.to_lowercase();
-                sets::ASKS_FOR_DATA.list.iter().any(|word| text.contains(word))
-            })
+        given.any(|message| {
+            let text = message.text.to_lowercase();
+            sets::ASKS_FOR_DATA.list.iter().any(|word| text.contains(word))
+        })
     }
 
     /// Whether the agent repeats or discusses objects that it was given.

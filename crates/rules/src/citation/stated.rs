@@ -15,6 +15,8 @@ pub(crate) struct Cited {
     pub(crate) objects: Vec<Stated>,
     /// Ids, each once, by start.
     pub(crate) ids: Vec<Mention>,
+    /// Whether the text is nothing but one fenced block.
+    pub(crate) only_fence: bool,
 }
 
 /// A structured claim about a tool call.
@@ -36,6 +38,9 @@ pub(crate) struct Stated {
     pub(crate) setting: Setting,
     /// Whether it begins a line, or is introduced by words and a colon.
     pub(crate) alone: bool,
+    /// Whether it is a list below a line with an id, which may reword the result: only its numbers
+    /// are kept.
+    pub(crate) in_words: bool,
 }
 
 /// The kind of text that contains an object or an id.
@@ -85,7 +90,7 @@ pub(crate) fn cited(text: &str) -> Cited {
     static NAMES: LazyLock<Signs> =
         LazyLock::new(|| Signs::of(&["tool", "function", "command_executed"]));
     if ids.is_empty() && !NAMES.stand_in(text) && !contains_label(text) {
-        return Cited { objects: Vec::new(), ids };
+        return Cited { ids, ..Cited::default() };
     }
     let fences = Fences::of(text);
     let mut found: Vec<Stated> = objects(text, speaks_of_tool)
@@ -100,13 +105,13 @@ pub(crate) fn cited(text: &str) -> Cited {
         })
         .filter(|stated| stated.id.is_some() || stated.tool.is_some())
         .collect();
-    found.extend(headed_blocks(text, &fences));
+    found.extend(headed_blocks(text, &ids, &fences));
     found.sort_by_key(|stated| stated.span.start);
     let mut ids = ids;
     for mention in &mut ids {
         mention.setting = fences.setting(mention.span.start);
     }
-    Cited { objects: found, ids }
+    Cited { objects: found, ids, only_fence: fences.only(text) }
 }
 
 /// The members that make an object a tool claim, folded.
@@ -133,6 +138,7 @@ fn stated(span: Span, members: Map<String, Value>, headed: bool, setting: Settin
         headed,
         setting,
         alone: false,
+        in_words: false,
     };
     let mut named: BTreeMap<usize, String> = BTreeMap::new();
     for (key, value) in members {
@@ -190,37 +196,64 @@ fn is_head(line: &str) -> bool {
     ends && heads().any(|head| line.contains(head))
 }
 
-/// `key: value` lines below words such as "Tool result:".
-fn headed_blocks(text: &str, fences: &Fences) -> Vec<Stated> {
+/// `key: value` lines below words such as "Tool result:", or below a line with an execution id.
+fn headed_blocks(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
     static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::of(sets::RESULT_HEADS.list));
     let mut found = Vec::new();
-    if !ANY.stand_in(&text.to_ascii_lowercase()) {
+    if ids.is_empty() && !ANY.stand_in(&text.to_ascii_lowercase()) {
         return found;
     }
-    let mut members: Option<(Map<String, Value>, Span)> = None;
+    let mut block: Option<(Stated, Map<String, Value>)> = None;
     let mut at = 0;
     for raw in text.split_inclusive('\n').chain(std::iter::once("")) {
         let start = at;
         at += raw.len();
         let line = raw.trim();
-        if let Some((open, span)) = &mut members {
+        if let Some((head, members)) = &mut block {
             if let Some((key, value)) = key_value(line) {
-                open.insert(key.to_owned(), value);
-                span.end = start + raw.trim_end().len();
+                members.insert(key.to_owned(), value);
+                head.span.end = start + raw.trim_end().len();
                 continue;
             }
-            if open.is_empty() && (line.is_empty() || line.starts_with("```")) && !raw.is_empty() {
+            if members.is_empty() && (line.is_empty() || line.starts_with("```")) && !raw.is_empty()
+            {
                 continue;
             }
         }
-        if let Some((done, span)) = members.take().filter(|(done, _)| speaks_of_tool(done)) {
-            found.push(stated(span, done, true, fences.setting(span.start)));
+        if let Some((head, members)) = block.take() {
+            found.extend(head.with_lines(members));
         }
-        if line.len() <= 80 && line.ends_with([':', '*', ']']) && is_head(line) {
-            members = Some((Map::new(), Span::new(at, at)));
+        let colon = line.ends_with([':', '*', ']']);
+        let ends = |id: &Mention| {
+            let rest = text.get(id.span.end..at).unwrap_or_default();
+            id.labelled && rest.trim().trim_matches(['*', '`', ')', ']']).is_empty()
+        };
+        let mut inside = ids.iter().filter(|id| (start..at).contains(&id.span.start));
+        let id = inside.next().filter(|id| inside.next().is_none() && (colon || ends(id)));
+        let headed = colon && line.len() <= 80 && is_head(line);
+        if headed || id.is_some() {
+            let head = stated(Span::new(at, at), Map::new(), headed, fences.setting(at));
+            let id = id.map(|one| one.id.clone());
+            block = Some((Stated { in_words: id.is_some(), id, ..head }, Map::new()));
         }
     }
     found
+}
+
+impl Stated {
+    /// The block below this line, if it says something about a tool.
+    fn with_lines(self, mut members: Map<String, Value>) -> Option<Self> {
+        if !self.in_words {
+            let block = stated(self.span, members, true, self.setting);
+            return (block.id.is_some() || block.tool.is_some()).then_some(block);
+        }
+        members.retain(|_, value| {
+            let first = value.as_str().and_then(|text| number(text.split_whitespace().next()?));
+            *value = first.unwrap_or_else(|| value.take());
+            value.is_number()
+        });
+        (!members.is_empty()).then_some(Self { rest: members, ..self })
+    }
 }
 
 fn key_value(line: &str) -> Option<(&str, Value)> {
@@ -347,6 +380,13 @@ impl Fences {
             found.push((Span::new(from, text.len()), setting));
         }
         Self(found)
+    }
+
+    /// Whether a text consists of its only fenced block.
+    fn only(&self, text: &str) -> bool {
+        let lines = text.trim().lines().count();
+        let [(span, _)] = &*self.0 else { return false };
+        text.trim_start().starts_with(['`', '~']) && span.of(text).lines().count() + 2 == lines
     }
 
     /// The kind of text at byte `at`.

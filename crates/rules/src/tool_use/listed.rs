@@ -58,6 +58,39 @@ pub(super) fn labels(prose: &Prose<'_>, catalogued: &dyn Fn(&str) -> bool) -> Ve
     if tools < FEW { Vec::new() } else { heads.into_iter().map(|(at, _)| at).collect() }
 }
 
+/// The names after "Tool used:", and after "Tools used:" if one of them is a tool's: a list of what
+/// a project is made with has none.
+pub(super) fn labelled_tools(
+    prose: &Prose<'_>,
+    clause: &Clause,
+    catalogued: &dyn Fn(&str) -> bool,
+) -> Vec<Thing> {
+    let Some(sentence) = prose.sentences.get(clause.sentence) else { return Vec::new() };
+    let [noun, verb, colon, rest @ ..] = prose.tokens(sentence.tokens.clone()) else {
+        return Vec::new();
+    };
+    let one = prose.is_word(noun, "tool");
+    let label = (one || prose.is_word(noun, "tools"))
+        && prose.is(verb, words!["used", "called", "invoked"])
+        && colon.is(':');
+    let joins = |t: &Token| t.is(',') || t.is('.') || t.has(Tags::COORDINATE);
+    let is_tool = |t: &Token| catalogued(bare_name(prose.word(t)));
+    let is_name = |t: &Token| {
+        matches!(t.kind, TokenKind::Identifier | TokenKind::Code) && !prose.word(t).contains(' ')
+    };
+    let only_names = rest.iter().all(|t| joins(t) || is_name(t) || is_tool(t));
+    let names = rest.iter().filter(|t| !joins(t)).count();
+    if !label || !only_names || !(one && names == 1 || rest.iter().any(is_tool)) {
+        return Vec::new();
+    }
+    let thing = |(at, token): (usize, &Token)| {
+        let name = bare_name(prose.word(token)).to_owned();
+        let ours = !joins(token) && clause.tokens.contains(&at);
+        ours.then(|| Thing { name, noun: "tool".to_owned(), tokens: at..at + 1 })
+    };
+    (sentence.tokens.start + 3..).zip(rest).filter_map(thing).collect()
+}
+
 /// `get_weather`: a name of several words, spelled like code.
 fn is_spelled(prose: &Prose<'_>, token: &Token) -> bool {
     let word = prose.word(token);

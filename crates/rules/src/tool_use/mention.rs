@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
-use super::listed::{labels, listed_tools};
+use super::listed::{labelled_tools, labels, listed_tools};
 use crate::facts::Answer;
 use crate::prose::{
     Action, BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
@@ -32,6 +32,9 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
     let labels = labels(prose, catalogued);
     for (index, clause) in prose.clauses.iter().enumerate() {
         let after = follows_doing(prose, clause);
+        for thing in labelled_tools(prose, clause, catalogued) {
+            found.push(mention(answer, clause, thing, true));
+        }
         if !(clause.mood == Mood::Asserted || clause.mood == Mood::Observed || after) {
             continue;
         }
@@ -46,19 +49,17 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
         let used: Vec<(Thing, bool)> = used.collect();
         let mut beside = listed_tools(prose, clause, &labels, catalogued);
         beside.retain(|thing| !used.iter().any(|(known, _)| known.name == thing.name));
-        for (thing, called) in used.into_iter().chain(beside.into_iter().map(|t| (t, true))) {
-            let objects = vec![Object { kind: ObjectKind::Tool, text: thing.name.clone() }];
-            let loud = thing.is_loud(prose, clause);
-            found.push(Mention {
-                claim: prose.claim(clause, ClaimKind::Tool, objects, answer.turn),
-                name: thing.name,
-                noun: thing.noun,
-                called,
-                loud,
-            });
-        }
+        let all = used.into_iter().chain(beside.into_iter().map(|thing| (thing, true)));
+        found.extend(all.map(|(thing, called)| mention(answer, clause, thing, called)));
     }
     found
+}
+
+fn mention(answer: &Answer<'_>, clause: &Clause, thing: Thing, called: bool) -> Mention {
+    let objects = vec![Object { kind: ObjectKind::Tool, text: thing.name.clone() }];
+    let loud = thing.is_loud(&answer.prose, clause);
+    let claim = answer.prose.claim(clause, ClaimKind::Tool, objects, answer.turn);
+    Mention { claim, name: thing.name, noun: thing.noun, called, loud }
 }
 
 /// A noun phrase that may be a tool.
