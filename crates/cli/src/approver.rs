@@ -110,7 +110,7 @@ impl Person for AtTerminal {
             if !matches!(line.trim(), "e" | "edit") {
                 return Some(word(&line));
             }
-            let shown = format!("The arguments are {}\nInstead: ", asked.arguments);
+            let shown = format!("Current arguments: {}\nNew arguments: ", asked.arguments);
             Some(Word::Instead(answered(&shown, &still)?))
         });
         Box::pin(async move {
@@ -120,8 +120,8 @@ impl Person for AtTerminal {
     }
 }
 
-const CHOICE: &str = "Approve? [y]es, for this [s]ession, [N]o, ne[v]er in this session, [e]dit \
-    the arguments, or give a reason: ";
+const CHOICE: &str = "Approve? [y]es, yes for this [s]ession, [N]o, ne[v]er in this session, \
+    [e]dit the arguments, or type a reason to decline: ";
 
 /// Asks on the terminal and returns the typed line; `None` without a terminal, or if the question
 /// is cancelled. Input typed before the question is discarded.
@@ -172,7 +172,7 @@ pub(crate) fn user() -> String {
     ["USER", "LOGNAME", "USERNAME"]
         .into_iter()
         .find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()))
-        .unwrap_or_else(|| "a user without a name".to_owned())
+        .unwrap_or_else(|| "unknown user".to_owned())
 }
 
 #[cfg(test)]

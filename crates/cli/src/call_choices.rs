@@ -6,9 +6,9 @@ use counterfoil_guard::{Phase, TrustLevel};
 /// How far a call is trusted.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum Trust {
-    /// Content from strangers led to the call: only reading calls run without approval
+    /// Untrusted content led to the call: only read-only calls run without approval
     Untrusted,
-    /// Nothing is known against the call
+    /// There is no known reason to distrust the call
     Provisional,
     /// The operator wrote the call
     Trusted,
@@ -27,7 +27,7 @@ impl From<Trust> for TrustLevel {
 /// The phase of an agent's cycle in which a call is made.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum When {
-    /// Planning, before the model is asked
+    /// Planning, before the model is called
     Planner,
     /// Requested by the model
     Executor,

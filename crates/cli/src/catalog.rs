@@ -9,9 +9,9 @@ use crate::files;
 /// Reads the catalog from a file with a list of tools.
 pub(crate) fn read_catalog(path: PathBuf) -> anyhow::Result<Catalog> {
     let text = files::read_text(&path)
-        .with_context(|| format!("the list of tools {} cannot be read", path.display()))?;
+        .with_context(|| format!("the tool list {} cannot be read", path.display()))?;
     let value = serde_json::from_str(&text)
-        .with_context(|| format!("the list of tools {} is not JSON", path.display()))?;
+        .with_context(|| format!("the tool list {} is not JSON", path.display()))?;
     let tools = read_tools(&value).with_context(|| path.display().to_string())?;
     Ok(Catalog::known(tools).0)
 }

@@ -47,8 +47,9 @@ impl Homes {
         let folder = match scope {
             Scope::Project => project.join(own_folder(agent)),
             Scope::User => self.folder(agent).ok_or_else(|| {
-                Complaint::new("no home folder: HOME is not set")
-                    .help("set HOME, or use `--project` for the settings of the working directory")
+                Complaint::new("no home folder: HOME is not set").help(
+                    "set HOME, or pass `--project` to use the settings in the working directory",
+                )
             })?,
         };
         let file = |name: &str, form| SettingsFile { path: folder.join(name), form };

@@ -37,27 +37,27 @@ use crate::terminal;
 /// The number of files that are checked before their results are written.
 const BATCH: usize = 64;
 
-/// Check agent logs: every claim against the record, every call against its tool
+/// Check agent logs: claims against the record, calls against the tool definitions
 ///
 /// Reads logs in many formats (OpenAI, Anthropic, Claude Code, Codex, Gemini CLI, OpenHands,
-/// SWE-agent, SpecStory, OpenTelemetry, MCP), also compressed with gzip or Zstandard. In a folder,
-/// files in unknown formats are skipped and counted.
+/// SWE-agent, SpecStory, OpenTelemetry, MCP), optionally compressed with gzip or Zstandard. In a
+/// folder, files in unknown formats are skipped and counted.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
     /// Files, folders, or - for standard input [default: the newest session of each agent]
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Check the newest session of an agent on this machine, from this folder's project if it has
-    /// one; without a name, of any agent
+    /// Check the newest session of this agent on this machine, or of any agent if none is named;
+    /// sessions of the current folder's project come first
     #[arg(long, value_name = "AGENT", num_args = 0..=1, conflicts_with = "paths")]
     latest: Option<Option<AgentName>>,
     #[command(flatten)]
     recorded: RecordedArguments,
-    /// The log format, instead of detecting it
+    /// Read logs in this format instead of detecting the format
     #[arg(long, alias = "input-format", value_name = "LOG_FORMAT", value_parser = log_formats())]
     from: Option<String>,
-    /// A list of tools (OpenAI, Anthropic or MCP shape) for logs that do not contain one
+    /// A tool list (in OpenAI, Anthropic or MCP format) for logs that do not contain one
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: Option<PathBuf>,
     /// Run only these rules: codes, names or patterns such as CS01*, separated by commas
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     /// Do not run these rules (repeatable)
     #[arg(long, value_name = "RULE", help_heading = "Rules")]
     ignore: Vec<String>,
-    /// How strict: off, shadow, warn or block, for some rules (RULE=MODE) or for all (repeatable)
+    /// Set the mode of some rules (RULE=MODE) or of all: off, shadow, warn or block (repeatable)
     #[arg(long = "mode", value_name = "[RULE=]MODE", help_heading = "Rules")]
     modes: Vec<String>,
     /// Maximum age in seconds of an execution that the agent may cite (CS003); 0 means no limit
@@ -81,7 +81,8 @@ pub(crate) struct Arguments {
     fail_on: Option<FailOn>,
     #[command(flatten)]
     limits: Limits,
-    /// Exit with code 2 if anything could not be read or judged, or a file in a folder was skipped
+    /// Exit with code 2 if anything could not be read or judged, or if a file in a folder was
+    /// skipped
     #[arg(long, help_heading = "Findings")]
     strict: bool,
     #[command(flatten)]
@@ -92,11 +93,12 @@ pub(crate) struct Arguments {
     /// Show every claim with its verdict and evidence
     #[arg(long, help_heading = "Output")]
     show_supported: bool,
-    /// Show how each clause of the agent's text was read, and why nothing more was decided about it
-    /// (text, jsonl)
+    /// Show how each clause of the agent's text was interpreted, and why it was not checked further
+    /// (only in the formats text and jsonl)
     #[arg(long, help_heading = "Output", conflicts_with = "statistics")]
     why: bool,
-    /// Show counts by rule, model, tool and log format (in text and Markdown instead of findings)
+    /// Show counts by rule, model, tool and log format (text and Markdown reports then omit the
+    /// findings)
     #[arg(long, help_heading = "Output")]
     statistics: bool,
     /// Write to this file instead of standard output
@@ -173,8 +175,8 @@ fn newest_of_each() -> anyhow::Result<Vec<Input>> {
     let newest: Vec<_> =
         AgentName::value_variants().iter().map(|agent| newest(Some(*agent))).collect();
     if newest.iter().all(Result::is_err) {
-        return Err(Complaint::new("no path given, and no agent has a session on this machine")
-            .help("name a log or a folder of logs: `counterfoil check session.jsonl`")
+        return Err(Complaint::new("no path given, and no agent sessions found on this machine")
+            .help("pass a log or a folder of logs: `counterfoil check session.jsonl`")
             .into());
     }
     Ok(newest.into_iter().flatten().flatten().collect())
@@ -186,7 +188,7 @@ fn newest(agent: Option<AgentName>) -> anyhow::Result<Vec<Input>> {
     let here = std::env::current_dir().context("the working directory no longer exists")?;
     let agents = agent.map_or_else(|| Agent::ALL.to_vec(), |agent| vec![agent.into()]);
     let (log, is_here) = latest(&Homes::from_environment(), &agents, &here)?;
-    let whose = if is_here { "" } else { " (found no session for this folder)" };
+    let whose = if is_here { "" } else { " (no session found for this folder)" };
     let (name, path) = (log.agent.name(), log.path.display());
     let helpers = log.of_sub_agents();
     let with = match helpers.len() {
@@ -257,7 +259,7 @@ impl Job {
         }
         let format = arguments.format.unwrap_or(*format);
         if arguments.why && !matches!(format, OutputFormat::Text | OutputFormat::Jsonl) {
-            return Err(Complaint::new("--why needs the format text or jsonl")
+            return Err(Complaint::new("`--why` requires the format text or jsonl")
                 .help("add `--format text` or `--format jsonl`")
                 .into());
         }
@@ -324,8 +326,8 @@ impl Job {
         if nothing {
             writeln!(
                 io::stderr(),
-                "error: no transcripts found\n  help: name a log, or a folder with logs in a \
-                 known format"
+                "error: no transcripts found\n  help: pass a log, or a folder that contains logs \
+                 in a supported format"
             )?;
             total.unreadable = true;
         }

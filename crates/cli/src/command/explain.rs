@@ -11,16 +11,16 @@ use crate::terminal::{self, Paint};
 /// The maximum number of lines of a section in the short form.
 const LINES: usize = 7;
 
-/// Show what a rule finds, why it matters, and what it leaves alone
+/// Show what a rule finds, why it matters, and what it does not report
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  counterfoil explain UNKNOWN_TOOL\n  counterfoil explain unknown-tool --cases"
 )]
 pub(crate) struct Arguments {
-    /// The rule's code or name, as a report prints it
+    /// The rule's code or name, as shown in reports
     #[arg(value_name = "RULE")]
     rule: String,
-    /// Show the whole page, including the cases that run as tests
+    /// Show the full page, including the cases that run as tests
     #[arg(long)]
     cases: bool,
     /// When to use colours
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         text.push_str(&format!("\n{}\n{body}\n", paint.bold(title)));
     }
     if !arguments.cases {
-        let more = format!("`counterfoil explain {code} --cases` shows the whole page.");
+        let more = format!("`counterfoil explain {code} --cases` shows the full page.");
         text.push_str(&format!("\n{more}\n"));
     }
     if !terminal::paged(&text) {

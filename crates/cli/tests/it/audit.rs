@@ -149,7 +149,7 @@ fn queries() {
     assert_snapshot!(run(&desk, "query --since yesterday"), @r#"
     exit 2
     --- stderr
-    error: invalid value 'yesterday' for '--since <WHEN>': give a day (2026-11-02), a time (2026-11-02T12:00:00Z) or an age (90m, 24h, 7d)
+    error: invalid value 'yesterday' for '--since <WHEN>': expected a date (2026-11-02), a time (2026-11-02T12:00:00Z) or an age (90m, 24h, 7d)
 
     For more information, try '--help'.
     "#);
@@ -218,7 +218,7 @@ fn a_sound_log() {
     assert_snapshot!(run(&desk, "verify"), @r"
     exit 0
     audit  [desk]/state/audit.jsonl
-      holds   4 lines in 1 file: all unmodified, each continues the previous one
+      holds   4 lines in 1 file: all unmodified, each linked to the previous one
       open    no separately kept checkpoint was given: a log truncated or rewritten together with its ledger would go undetected
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
@@ -238,24 +238,24 @@ fn a_sound_log() {
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
     exit 0
     audit  [desk]/state/audit.jsonl
-      holds   8 lines in 1 file: all unmodified, each continues the previous one
-      holds   continues the kept checkpoint of 4 lines; 4 are newer
+      holds   8 lines in 1 file: all unmodified, each linked to the previous one
+      holds   the log continues the kept checkpoint of 4 lines; newer lines: 4
       open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   2 events of 1 session, 2 of them signed; 0 stored results
-      holds   matches the kept checkpoint
+      holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key key.pem"), @r#"
     exit 0
     audit  [desk]/state/audit.jsonl
-      holds   8 lines in 1 file: all unmodified, each continues the previous one
-      holds   continues the kept checkpoint of 4 lines; 4 are newer
+      holds   8 lines in 1 file: all unmodified, each linked to the previous one
+      holds   the log continues the kept checkpoint of 4 lines; newer lines: 4
       holds   the kept checkpoint is signed by the given public key
     ledger  [desk]/state/ledger.db
       holds   2 events of 1 session, 2 of them signed; 0 stored results
-      holds   matches the kept checkpoint
-      holds   matches the kept public key
+      holds   the ledger matches the kept checkpoint
+      holds   the ledger matches the kept public key
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key key.pem --format json"), @r#"
     exit 0
@@ -317,13 +317,13 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key strange.pem"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
-      holds   4 lines in 1 file: all unmodified, each continues the previous one
-      holds   continues the kept checkpoint of 4 lines; 0 are newer
+      holds   4 lines in 1 file: all unmodified, each linked to the previous one
+      holds   the log continues the kept checkpoint of 4 lines; newer lines: 0
       BROKEN  the kept checkpoint is not signed by the given public key
     ledger  [desk]/state/ledger.db
       BROKEN  none of its keys is one of the public keys from elsewhere
-      BROKEN  does not match the kept checkpoint
-      BROKEN  does not match the kept public key
+      BROKEN  the ledger does not match the kept checkpoint
+      BROKEN  the ledger does not match the kept public key
     "#);
 
     // The old key signs the new one.
@@ -333,23 +333,23 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
     assert_snapshot!(run(&desk, "verify --checkpoint newer.txt --public-key old.pem"), @r#"
     exit 0
     audit  [desk]/state/audit.jsonl
-      holds   4 lines in 1 file: all unmodified, each continues the previous one
-      holds   continues the kept checkpoint of 4 lines; 0 are newer
+      holds   4 lines in 1 file: all unmodified, each linked to the previous one
+      holds   the log continues the kept checkpoint of 4 lines; newer lines: 0
       holds   the kept checkpoint is signed by a key that the given public key endorsed
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      holds   matches the kept checkpoint
-      holds   matches the kept public key
+      holds   the ledger matches the kept checkpoint
+      holds   the ledger matches the kept public key
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
-      holds   4 lines in 1 file: all unmodified, each continues the previous one
-      holds   continues the kept checkpoint of 4 lines; 0 are newer
+      holds   4 lines in 1 file: all unmodified, each linked to the previous one
+      holds   the log continues the kept checkpoint of 4 lines; newer lines: 0
       BROKEN  the kept checkpoint is not signed by the ledger's current key: pass the key used at that time with `--public-key`
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      holds   matches the kept checkpoint
+      holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
 }
@@ -367,12 +367,12 @@ fn a_log_that_was_changed() {
     exit 1
     audit  [desk]/state/audit.jsonl
       BROKEN  [desk]/state/audit.jsonl:2: its digest does not match its content
-      open    unmodified before that line: 1 line; lines after it prove nothing
+      open    unmodified before that line: 1 line; the lines after it prove nothing
       open    the kept checkpoint of 4 lines refers to lines after the broken one
       open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      holds   matches the kept checkpoint
+      holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
     assert_snapshot!(run(&desk, "query --session s1"), @r#"
@@ -394,12 +394,12 @@ fn a_log_that_was_changed() {
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
-      holds   2 lines in 1 file: all unmodified, each continues the previous one
+      holds   2 lines in 1 file: all unmodified, each linked to the previous one
       BROKEN  truncated: the kept checkpoint has 4 lines, the log has 2
       open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      holds   matches the kept checkpoint
+      holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
 
@@ -421,12 +421,12 @@ fn a_log_that_was_changed() {
     assert_snapshot!(run(&desk, "verify --checkpoint forged.txt"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
-      holds   4 lines in 1 file: all unmodified, each continues the previous one
-      BROKEN  not the same log: its line 3 differs from the kept checkpoint
+      holds   4 lines in 1 file: all unmodified, each linked to the previous one
+      BROKEN  not the same log: line 3 does not match the kept checkpoint
       BROKEN  the kept checkpoint is not signed by the ledger's current key: pass the key used at that time with `--public-key`
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
-      holds   matches the kept checkpoint
+      holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
 }
@@ -438,7 +438,7 @@ fn what_is_missing_is_said() {
     exit 2
     --- stderr
     error: there is no audit log `[desk]/state/audit.jsonl`
-      help: the first call creates it; `--state DIR` names another state folder
+      help: the first call creates it; use `--state DIR` for a different state folder
     ");
     assert_snapshot!(desk.run("audit tail --state absent").to_string().replace(&desk.path().display().to_string(), "[desk]"), @r#"
     exit 2
@@ -473,7 +473,7 @@ fn a_log_that_was_cut_or_emptied_shows_beside_its_ledger() {
     let verify = || desk.run("audit verify --state state");
     let sound = verify();
     assert!(
-        sound.out.contains("it has a line for each of the ledger's 4 ended calls"),
+        sound.out.contains("the log has a line for each of the ledger's 4 finished calls"),
         "{}",
         sound.out
     );
@@ -482,7 +482,7 @@ fn a_log_that_was_cut_or_emptied_shows_beside_its_ledger() {
     std::fs::write(&log, lines[..2].concat()).unwrap();
     let cut = verify();
     assert_eq!(cut.code, 1, "{}", cut.out);
-    assert!(cut.out.contains("2 ended calls in the ledger have no line"), "{}", cut.out);
+    assert!(cut.out.contains("the log has no line for 2 finished calls in the ledger"), "{}", cut.out);
     std::fs::write(&log, "").unwrap();
     assert_eq!(verify().code, 1);
 }
@@ -528,7 +528,7 @@ fn calls_as_a_table() {
     exit 2
     --- stderr
     error: `calls.csv` already exists
-      help: name a new file, or delete the existing one first
+      help: use another file name, or delete the existing file first
     ");
     let empty = run(&desk, "export --session none --csv none.csv");
     assert_eq!((empty.code, rows("none.csv").len()), (0, 0), "{empty}");

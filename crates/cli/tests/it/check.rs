@@ -506,8 +506,8 @@ fn without_a_path_the_newest_session_of_each_agent_is_checked() {
     assert_snapshot!(desk.run("check"), @"
     exit 2
     --- stderr
-    error: no path given, and no agent has a session on this machine
-      help: name a log or a folder of logs: `counterfoil check session.jsonl`
+    error: no path given, and no agent sessions found on this machine
+      help: pass a log or a folder of logs: `counterfoil check session.jsonl`
     ");
     // A folder without logs is no reason to read sessions that were not asked for.
     std::fs::create_dir(desk.path().join("empty")).unwrap();
@@ -515,7 +515,7 @@ fn without_a_path_the_newest_session_of_each_agent_is_checked() {
     exit 2
     --- stderr
     error: no transcripts found
-      help: name a log, or a folder with logs in a known format
+      help: pass a log, or a folder that contains logs in a supported format
     ");
     let log = include_str!("../../../../examples/claude-code-failing-tests.jsonl");
     let desk = Desk::with(&[("home/.claude/projects/-p/7c1e02aa.jsonl", log)]);
@@ -561,7 +561,7 @@ fn why_says_how_every_clause_was_read() {
     assert_snapshot!(desk.run("check log.json --why --format sarif"), @"
     exit 2
     --- stderr
-    error: --why needs the format text or jsonl
+    error: `--why` requires the format text or jsonl
       help: add `--format text` or `--format jsonl`
     ");
 }

@@ -13,10 +13,10 @@ fn help() {
     Usage: counterfoil [OPTIONS] <COMMAND>
 
     Commands:
-      check        Check agent logs: every claim against the record, every call against its tool
+      check        Check agent logs: claims against the record, calls against the tool definitions
       validate     Check tool calls against a list of tools, before they are run
       rules        List the rules: code, name, mode in force, what each finds
-      explain      Show what a rule finds, why it matters, and what it leaves alone
+      explain      Show what a rule finds, why it matters, and what it does not report
       judge        Measure how well a model judges, or ask one a question
       prompt       Print the execution protocol: instructions for an agent's system prompt
       audit        Read, count and verify the audit log
@@ -98,7 +98,7 @@ fn help() {
 fn help_of_check() {
     assert_snapshot!(Desk::with(&[]).run("check -h"), @"
     exit 0
-    Check agent logs: every claim against the record, every call against its tool
+    Check agent logs: claims against the record, calls against the tool definitions
 
     Usage: counterfoil check [OPTIONS] [PATH]...
 
@@ -106,18 +106,18 @@ fn help_of_check() {
       [PATH]...  Files, folders, or - for standard input [default: the newest session of each agent]
 
     Options:
-          --latest [<AGENT>]   Check the newest session of an agent on this machine, from this folder's
-                               project if it has one; without a name, of any agent [possible values:
-                               claude-code, codex, gemini]
+          --latest [<AGENT>]   Check the newest session of this agent on this machine, or of any agent
+                               if none is named; sessions of the current folder's project come first
+                               [possible values: claude-code, codex, gemini]
           --session <ID>       Check this session from the ledger (repeatable)
           --answer <FILE>      The agent's final answer in that session: a file, or - for standard input
-          --from <LOG_FORMAT>  The log format, instead of detecting it [possible values: claude-code,
-                               codex, fk, mini-swe-agent, swe-agent, codex-exec, opencode, chatgpt,
-                               pydantic-ai, autogen, google-adk, strands, semantic-kernel, crush, pi,
-                               letta, dify, copilot-cli, vercel-ai, gemini-cli, openhands, otel, mcp,
-                               openai-responses, goose, langchain, sharegpt, anthropic, openai-chat,
-                               aider, specstory]
-          --tools <FILE>       A list of tools (OpenAI, Anthropic or MCP shape) for logs that do not
+          --from <LOG_FORMAT>  Read logs in this format instead of detecting the format [possible
+                               values: claude-code, codex, fk, mini-swe-agent, swe-agent, codex-exec,
+                               opencode, chatgpt, pydantic-ai, autogen, google-adk, strands,
+                               semantic-kernel, crush, pi, letta, dify, copilot-cli, vercel-ai,
+                               gemini-cli, openhands, otel, mcp, openai-responses, goose, langchain,
+                               sharegpt, anthropic, openai-chat, aider, specstory]
+          --tools <FILE>       A tool list (in OpenAI, Anthropic or MCP format) for logs that do not
                                contain one [env: COUNTERFOIL_TOOLS=]
       -h, --help               Print help (see more with '--help')
 
@@ -125,8 +125,8 @@ fn help_of_check() {
           --rule <RULE>                 Run only these rules: codes, names or patterns such as CS01*,
                                         separated by commas (repeatable)
           --ignore <RULE>               Do not run these rules (repeatable)
-          --mode <[RULE=]MODE>          How strict: off, shadow, warn or block, for some rules
-                                        (RULE=MODE) or for all (repeatable)
+          --mode <[RULE=]MODE>          Set the mode of some rules (RULE=MODE) or of all: off, shadow,
+                                        warn or block (repeatable)
           --execution-window <SECONDS>  Maximum age in seconds of an execution that the agent may cite
                                         (CS003); 0 means no limit
 
@@ -137,27 +137,27 @@ fn help_of_check() {
                                     [possible values: error, warning, note, never]
           --max-warnings <COUNT>    Exit with code 1 if there are more warnings than this; 0 is the same
                                     as `--fail-on warning`
-          --min-coverage <PERCENT>  Exit with code 1 if the coverage, the percentage of claims that were
-                                    judged, is lower
-          --strict                  Exit with code 2 if anything could not be read or judged, or a file
-                                    in a folder was skipped
-          --baseline <FILE>         File with accepted findings, which are counted but not shown, and
-                                    never fail [env: COUNTERFOIL_BASELINE=]
-          --write-baseline          Write the present findings to the baseline, and exit with 0
-          --accept <FINGERPRINT>    Accept only the finding with this fingerprint: add it to the
-                                    baseline, and exit with 0 (repeatable)
-          --reason <TEXT>           Why the finding is accepted, for the reviewer of the baseline
-          --against <OLD.json>      Compare with an earlier report of `check --format json`: show and
-                                    fail on new findings only
+          --min-coverage <PERCENT>  Exit with code 1 if the coverage (the percentage of claims that were
+                                    judged) is lower than this
+          --strict                  Exit with code 2 if anything could not be read or judged, or if a
+                                    file in a folder was skipped
+          --baseline <FILE>         File with accepted findings; these are counted but not shown, and
+                                    never fail the run [env: COUNTERFOIL_BASELINE=]
+          --write-baseline          Write the current findings to the baseline and exit with code 0
+          --accept <FINGERPRINT>    Add only the finding with this fingerprint to the baseline and exit
+                                    with code 0 (repeatable)
+          --reason <TEXT>           The reason for accepting the finding, for reviewers of the baseline
+          --against <OLD.json>      Compare with an earlier `check --format json` report: show and fail
+                                    on new findings only
 
     Output:
           --format <FORMAT>  Output format [env: COUNTERFOIL_FORMAT=] [possible values: text, json,
                              jsonl, sarif, junit, github, markdown, html, csv]
           --show-supported   Show every claim with its verdict and evidence
-          --why              Show how each clause of the agent's text was read, and why nothing more was
-                             decided about it (text, jsonl)
-          --statistics       Show counts by rule, model, tool and log format (in text and Markdown
-                             instead of findings)
+          --why              Show how each clause of the agent's text was interpreted, and why it was
+                             not checked further (only in the formats text and jsonl)
+          --statistics       Show counts by rule, model, tool and log format (text and Markdown reports
+                             then omit the findings)
       -o, --output <FILE>    Write to this file instead of standard output
           --color <WHEN>     When to use colours [default: auto] [possible values: auto, always, never]
       -q, --quiet            Print only findings and errors, no summary or progress

@@ -177,7 +177,7 @@ fn without_a_home_only_a_project_can_have_it() {
     exit 2
     --- stderr
     error: no home folder: HOME is not set
-      help: set HOME, or use `--project` for the settings of the working directory
+      help: set HOME, or pass `--project` to use the settings in the working directory
     ");
     assert_eq!(
         desk.run_in(&[("HOME", "")], "hook install claude-code --project --dry-run").code,

@@ -245,7 +245,7 @@ fn the_latest_session_is_that_of_this_folder() {
     assert_eq!(
         shown(&desk, &ran).lines().last().unwrap_or_default(),
         "checking the newest session of claude-code: \
-         DESK/home/.claude/projects/-elsewhere/new.jsonl (found no session for this folder), \
+         DESK/home/.claude/projects/-elsewhere/new.jsonl (no session found for this folder), \
          with the log of a sub-agent"
     );
 
@@ -292,7 +292,7 @@ fn the_latest_session_of_other_agents() {
         ("check --latest", "codex: DESK/cx/sessions/2026/02/01/rollout-0.jsonl"),
         (
             "check --latest gemini",
-            "gemini: DESK/home/.gemini/tmp/slug/chats/session-1.json (found no session for this folder)",
+            "gemini: DESK/home/.gemini/tmp/slug/chats/session-1.json (no session found for this folder)",
         ),
     ] {
         let ran = desk.run_in(&variables, line);
@@ -331,7 +331,7 @@ fn no_session_at_all() {
     exit 2
     --- stderr
     error: no agent sessions found on this machine
-      help: searched claude-code: `DESK/home/.claude/projects/**/*.jsonl`; name a log instead: `counterfoil check PATH`
+      help: searched claude-code: `DESK/home/.claude/projects/**/*.jsonl`; pass a log instead: `counterfoil check PATH`
     ");
 }
 

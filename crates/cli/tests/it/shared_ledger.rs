@@ -93,7 +93,7 @@ fn bundles_and_witnessed_checkpoints_are_made_from_it() {
     assert_eq!(made.code, 0, "{made}");
     let verified = desk.run("audit verify-bundle s1.html --public-key ledger.pub");
     assert!(verified.code == 0 && verified.out.contains("VERIFIED"), "{verified}");
-    for told in ["the first checkpoint", "nothing new since the last checkpoint"] {
+    for told in ["first checkpoint of this ledger", "no new events since the last checkpoint"] {
         let sent = audit("one", "witness --to ./kept.txt");
         assert!(sent.code == 0 && sent.err.contains(told), "{sent}");
     }

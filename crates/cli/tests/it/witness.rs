@@ -176,8 +176,8 @@ fn a_file_is_a_witness_too() {
     recorded(&desk, 1);
     copied(&desk.path().join("state"), &desk.path().join("before"));
     let send = || audit(&desk, "witness --to elsewhere");
-    assert!(send().err.contains("the first checkpoint"));
-    assert!(send().err.contains("nothing new"));
+    assert!(send().err.contains("first checkpoint of this ledger"));
+    assert!(send().err.contains("no new events"));
     recorded(&desk, 1);
     assert!(send().err.contains("continues the last checkpoint"));
     let file = std::fs::read_dir(desk.path().join("elsewhere")).unwrap();
@@ -219,7 +219,7 @@ fn a_file_that_was_torn_goes_on() {
         "{letter}"
     );
     let empty = audit(&desk, "witness --to ./empty.txt");
-    assert!(empty.code == 0 && empty.err.contains("the first checkpoint"), "{empty}");
+    assert!(empty.code == 0 && empty.err.contains("first checkpoint of this ledger"), "{empty}");
     let first = std::fs::read(desk.path().join("empty.txt")).unwrap();
     let half = first.iter().position(|byte| *byte == 0xe2).unwrap() + 1;
     recorded(&desk, 1);
@@ -230,23 +230,23 @@ fn a_file_that_was_torn_goes_on() {
         let ran = verify();
         if whole {
             assert!(ran.code == 0 && ran.out.contains("matches the kept checkpoint"), "{ran}");
-            assert!(ran.out.contains("are not part of a complete checkpoint"), "{ran}");
+            assert!(ran.out.contains("outside complete checkpoints"), "{ran}");
         } else {
             assert!(ran.code == 2 && ran.err.contains("contains no checkpoint"), "{ran}");
         }
         let ran = audit(&desk, "witness --to kept.txt");
-        let words = if whole { "continues the last checkpoint" } else { "the first checkpoint" };
+        let words = if whole { "continues the last checkpoint" } else { "first checkpoint of this ledger" };
         assert!(ran.code == 0 && ran.err.contains(words), "{ran}");
-        assert!(ran.err.contains("not part of a complete checkpoint"), "{ran}");
+        assert!(ran.err.contains("outside complete checkpoints"), "{ran}");
         assert!(std::fs::read(&file).unwrap().starts_with(&torn), "it is added to, and no more");
         let ran = verify();
         assert!(ran.code == 0 && ran.out.contains("matches the kept checkpoint"), "{ran}");
-        assert!(audit(&desk, "witness --to kept.txt").err.contains("nothing new"));
+        assert!(audit(&desk, "witness --to kept.txt").err.contains("no new events"));
     }
     // Copying text often loses the last line break.
     std::fs::write(&file, &first[..first.len() - 1]).unwrap();
     let ran = verify();
-    assert!(ran.code == 0 && !ran.out.contains("not part of a complete checkpoint"), "{ran}");
+    assert!(ran.code == 0 && !ran.out.contains("outside complete checkpoints"), "{ran}");
     assert_eq!(audit(&desk, "witness --to kept.txt").code, 0);
     assert_eq!(verify().code, 0, "{}", verify());
 }

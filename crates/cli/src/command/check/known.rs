@@ -23,14 +23,13 @@ use crate::rule_names::is_judge;
 /// The flags about known findings.
 #[derive(Debug, Args)]
 pub(super) struct KnownArguments {
-    /// File with accepted findings, which are counted but not shown, and never fail
+    /// File with accepted findings; these are counted but not shown, and never fail the run
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_BASELINE", help_heading = "Findings")]
     baseline: Option<PathBuf>,
-    /// Write the present findings to the baseline, and exit with 0
+    /// Write the current findings to the baseline and exit with code 0
     #[arg(long, help_heading = "Findings")]
     write_baseline: bool,
-    /// Accept only the finding with this fingerprint: add it to the baseline, and exit with 0
-    /// (repeatable)
+    /// Add only the finding with this fingerprint to the baseline and exit with code 0 (repeatable)
     #[arg(
         long,
         value_name = "FINGERPRINT",
@@ -39,10 +38,10 @@ pub(super) struct KnownArguments {
         help_heading = "Findings"
     )]
     accept: Vec<String>,
-    /// Why the finding is accepted, for the reviewer of the baseline
+    /// The reason for accepting the finding, for reviewers of the baseline
     #[arg(long, value_name = "TEXT", requires = "accept", help_heading = "Findings")]
     reason: Option<String>,
-    /// Compare with an earlier report of `check --format json`: show and fail on new findings only
+    /// Compare with an earlier `check --format json` report: show and fail on new findings only
     #[arg(long, value_name = "OLD.json", help_heading = "Findings")]
     against: Option<PathBuf>,
 }
@@ -126,7 +125,7 @@ impl KnownArguments {
             None if writes => {
                 let flag = if self.write_baseline { "--write-baseline" } else { "--accept" };
                 return Err(Complaint::new(format!("{flag} needs a file to write to"))
-                    .help("name it with `--baseline FILE`")
+                    .help("specify the file with `--baseline FILE`")
                     .into());
             }
             None => Baseline::default(),
@@ -280,7 +279,7 @@ fn read_report(path: &Path) -> anyhow::Result<Baseline> {
         .with_context(|| format!("the earlier report {shown} cannot be read"))?;
     Baseline::from_report(&text).map_err(|error| {
         Complaint::new(format!("{shown}: {error}"))
-            .help("write it with `counterfoil check … --format json --output OLD.json`")
+            .help("create it with `counterfoil check … --format json --output OLD.json`")
             .into()
     })
 }

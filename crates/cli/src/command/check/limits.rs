@@ -9,7 +9,8 @@ pub(super) struct Limits {
     /// Exit with code 1 if there are more warnings than this; 0 is the same as `--fail-on warning`
     #[arg(long, value_name = "COUNT", help_heading = "Findings")]
     max_warnings: Option<usize>,
-    /// Exit with code 1 if the coverage, the percentage of claims that were judged, is lower
+    /// Exit with code 1 if the coverage (the percentage of claims that were judged) is lower than
+    /// this
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Findings")]
     min_coverage: Option<f64>,
 }

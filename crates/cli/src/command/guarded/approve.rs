@@ -14,28 +14,29 @@ use crate::guard::Making;
 
 /// Approve a call that was denied because it needs a person's approval
 ///
-/// The approval covers this tool with exactly these arguments in the session of the denied call,
-/// for one call unless `--for-session` is given. It is recorded in the ledger, and the receipt of
-/// the call that uses it names it. The agent then makes the call again.
+/// The approval covers one call of the same tool with exactly the same arguments in the session of
+/// the denied call, or every such call with `--for-session`. The approval is recorded in the
+/// ledger, and the receipt of the call that uses it refers to it. The agent has to make the call
+/// again.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil approve cancel_order_1735999999123_0a1b2c3d
   counterfoil approve cancel_order_1735999999123_0a1b2c3d --because 'the customer called'
-  counterfoil approve --list    calls waiting for approval
-  counterfoil approve --last    the newest of them
+  counterfoil approve --list    list the calls waiting for approval
+  counterfoil approve --last    approve the newest of them
 
-Asks on the terminal. Without a terminal, nothing is approved.")]
+Asks for confirmation on the terminal. Without a terminal, nothing is approved.")]
 pub(crate) struct Arguments {
-    /// The id of the denied call, from the answer or `counterfoil audit query`
+    /// The id of the denied call, from the response to it or from `counterfoil audit query`
     #[arg(value_name = "EXECUTION_ID", required_unless_present_any = ["last", "list"])]
     execution_id: Option<String>,
     /// Approve the newest pending call
     #[arg(long, conflicts_with = "execution_id")]
     last: bool,
-    /// List pending calls, newest first, and approve none
+    /// List pending calls, newest first, without approving any
     #[arg(long, conflicts_with_all = ["execution_id", "last", "for_session", "because"])]
     list: bool,
-    /// Approve every such call of the session, not only one
+    /// Approve every identical call in the session, not only one
     #[arg(long)]
     for_session: bool,
     /// The reason, recorded in the receipt
@@ -113,13 +114,13 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let receipt = guard.ledger().receipt(id)?;
     let receipt = receipt.ok_or_else(|| {
         Complaint::new(format!("no receipt for `{}`", visible(id))).help(
-            "`counterfoil audit query` lists recorded calls; the answer to a denied call contains \
-             its id",
+            "`counterfoil audit query` lists recorded calls; the response to a denied call \
+             contains its id",
         )
     })?;
     if !receipt.waits_for_approval() && !receipt.was_declined() {
-        let what = "it is not waiting for approval: a rule denies it, or it already ran";
-        return Err(Complaint::new(format!("`{}`: {what}", visible(id)))
+        let what = "is not waiting for approval: a rule denies it, or it already ran";
+        return Err(Complaint::new(format!("`{}` {what}", visible(id)))
             .help("`counterfoil policy explain` shows how the rules judge a call")
             .into());
     }
@@ -141,8 +142,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     runtime.block_on(decided).map_err(|error| match error {
         AppendError::DecidedMeanwhile => Complaint::new(format!("`{}`: {error}", visible(id)))
             .help(
-                "the agent can make the call again; `counterfoil serve` shows the decisions in \
-                force",
+                "the agent can make the call again; `counterfoil serve` shows the current \
+                decisions",
             ),
         error => Complaint::new(format!("the approval was not recorded: {error}")),
     })?;
@@ -152,7 +153,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 
 /// What the user is asked about a call.
 fn question(receipt: &Receipt, for_session: bool) -> String {
-    let lasts = if for_session { "every such call in this session" } else { "this call" };
+    let lasts = if for_session { "every identical call in this session" } else { "this call" };
     format!(
         "{} {}\n  in session {}\n  {}\nApprove {lasts}? [y/N] ",
         visible(&receipt.tool),

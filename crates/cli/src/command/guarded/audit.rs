@@ -96,15 +96,15 @@ Examples:
     /// Verify every line, link and signature of the audit log and the ledger; report the first that
     /// is broken
     ///
-    /// Some changes cannot be detected from these files alone: a cut end needs a checkpoint that
-    /// was kept elsewhere, and a replaced key needs the public key. The output says which of them
-    /// were given.
+    /// Some changes cannot be detected from these files alone: detecting a truncated end requires a
+    /// checkpoint that was kept elsewhere, and detecting a replaced key requires the public key.
+    /// The output says which of them were given.
     #[command(after_help = "\
 Examples:
   counterfoil audit verify
   counterfoil audit verify --checkpoint kept-elsewhere.txt --public-key ledger.pub")]
     Verify(verify::Arguments),
-    /// Export recorded sessions as transcripts for `counterfoil check`, or calls as a table
+    /// Export recorded sessions as transcripts for `counterfoil check`, or calls as a CSV table
     ///
     /// Transcripts come from the ledger: one session per line, in the OpenAI chat format with a
     /// `receipts` member. With `--csv`, the calls come from the audit log.
@@ -124,7 +124,7 @@ Examples:
     /// Print signed checkpoints of the audit log and the ledger, to be kept elsewhere
     #[command(after_help = "Examples:\n  counterfoil audit checkpoint > kept-elsewhere.txt")]
     Checkpoint,
-    /// Copy the ledger of the state folder to a new ledger on PostgreSQL
+    /// Copy the ledger in the state folder to a new ledger in PostgreSQL
     ///
     /// Events, results, checkpoints and keys are copied byte for byte, and the copy is verified
     /// before it is used. The original file and the signing key are kept; each replica needs a copy
@@ -134,42 +134,43 @@ Examples:
   counterfoil audit migrate --to postgres://counterfoil@db.example/agents
   counterfoil audit verify --ledger postgres://counterfoil@db.example/agents")]
     Migrate(migrate::Arguments),
-    /// Write receipts into a single file that anyone can verify: a page with its own verifiers
+    /// Write receipts to a single file that anyone can verify: an HTML page with built-in verifiers
     ///
     /// It contains events with their proofs, the receipts derived from them, the signing keys, and
-    /// programs in Python and JavaScript that check all of it without further files.
+    /// programs in Python and JavaScript that verify all of it without other files.
     #[command(after_help = "\
 Examples:
   counterfoil audit bundle --session s1 -o s1.html
   counterfoil audit bundle --execution shell_1735999999123_9f3a01bc --with-results -o receipt.html
   counterfoil audit bundle --session s1 --format json -o - | gzip > s1.json.gz")]
     Bundle(bundle::Arguments),
-    /// Verify a bundle, like the programs in it
+    /// Verify a bundle, as the programs inside it do
     #[command(after_help = "Examples:
   counterfoil audit verify-bundle s1.html --public-key ledger.pub
 
 Exit codes: 0 intact, 1 broken, 2 usage or input error.")]
     VerifyBundle(bundle::VerifyArguments),
-    /// Print the public signing key in PEM form, and its fingerprint on standard error
+    /// Print the public signing key in PEM format, and its fingerprint on standard error
     #[command(
         after_help = "Examples:\n  counterfoil audit key > ledger.pub\n  counterfoil audit key \
             --verifier > ledger.vkey"
     )]
     Key {
-        /// Print the one-line form NAME+HASH+KEY, which witnesses take
+        /// Print the key in the one-line format NAME+HASH+KEY that witnesses accept
         #[arg(long)]
         verifier: bool,
     },
-    /// Store a new checkpoint elsewhere, with the proof that it continues the last one there
+    /// Store a new checkpoint elsewhere, with proof that it continues the last one stored there
     ///
-    /// A file gets the checkpoint appended; a witness cosigns it, and the note with both signatures
-    /// is printed. A checkpoint that does not continue the last one is neither appended nor
-    /// cosigned.
+    /// If the target is a file, the checkpoint is appended to it. If the target is a witness, the
+    /// witness cosigns the checkpoint, and the note with both signatures is printed. A checkpoint
+    /// that does not continue the last one is neither appended nor cosigned.
     #[command(after_help = "Examples:
   counterfoil audit witness --to /mnt/elsewhere/checkpoints.txt
   counterfoil audit witness --to https://witness.example.org --witness-key \"$(cat w1.vkey)\"
 
-Exit codes: 0 checkpoint kept, 1 the ledger does not continue it, 2 usage or input error.")]
+Exit codes: 0 checkpoint stored, 1 the ledger does not continue the last checkpoint, 2 usage or
+input error.")]
     Witness(witness::Arguments),
 }
 
@@ -203,22 +204,22 @@ struct Wanted {
     /// Only calls with this result
     #[arg(long, value_name = "RESULT", value_parser = PossibleValuesParser::new(AuditResult::WORDS))]
     result: Option<String>,
-    /// Only calls of this session
+    /// Only calls in this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Only calls of this sub-agent
+    /// Only calls by this sub-agent
     #[arg(long, value_name = "ID")]
     caller: Option<String>,
-    /// Only calls that failed in this way: `PolicyBlocked`, `Timeout`, …
+    /// Only calls that failed with this error category: `PolicyBlocked`, `Timeout`, …
     #[arg(long, value_name = "CATEGORY", value_parser = category())]
     category: Option<String>,
     /// Only the call with this id
     #[arg(long, value_name = "ID")]
     execution_id: Option<String>,
-    /// Only calls since then: a date, a time (RFC 3339), or how long ago (`90m`, `24h`, `7d`)
+    /// Only calls since this time: a date, a time (RFC 3339), or how long ago (`90m`, `24h`, `7d`)
     #[arg(long, value_name = "WHEN")]
     since: Option<When>,
-    /// Only calls before then, in the same forms
+    /// Only calls before this time, in the same formats
     #[arg(long, value_name = "WHEN")]
     until: Option<When>,
 }
@@ -257,9 +258,9 @@ struct Shown {
 enum LineFormat {
     /// For people
     Text,
-    /// A JSON array of the lines as in the file
+    /// The lines of the file as a JSON array
     Json,
-    /// The lines as in the file
+    /// The unchanged lines of the file
     Jsonl,
 }
 
@@ -314,7 +315,7 @@ fn files(state: &State) -> Result<AuditFiles, Complaint> {
     AuditFiles::open(&state.folder().audit()).map_err(|error| {
         let missing = matches!(error, ReadAuditError::Missing(_));
         let help = missing.then(|| {
-            "the first call creates it; `--state DIR` names another state folder".to_owned()
+            "the first call creates it; use `--state DIR` for a different state folder".to_owned()
         });
         Complaint::new(error.to_string()).maybe_help(help)
     })
@@ -343,7 +344,7 @@ fn the_ledger(state: &State, settings: &LedgerSettings, why: &str) -> Result<Led
         .ok_or_else(|| {
             let place = ledger_place(state, settings).display().to_string();
             Complaint::new(format!("no ledger at `{place}`"))
-                .help(format!("{why}; the first call creates it"))
+                .help(format!("{why}; the first call creates the ledger"))
         })
 }
 
@@ -366,7 +367,7 @@ fn export_sessions(
     settings: &LedgerSettings,
     session: Option<&str>,
 ) -> anyhow::Result<Exit> {
-    let ledger = the_ledger(state, settings, "sessions are recorded there")?;
+    let ledger = the_ledger(state, settings, "sessions are exported from the ledger")?;
     let sessions = match session {
         Some(session) => vec![session.to_owned()],
         None => ledger.sessions()?,
@@ -375,7 +376,7 @@ fn export_sessions(
     for session in sessions {
         let Some(transcript) = recorded_transcript(&ledger, &session)? else {
             return Err(Complaint::new(format!("the ledger has no session `{session}`"))
-                .help("`counterfoil audit query` shows the sessions of recent calls")
+                .help("`counterfoil audit query` lists recorded calls with their sessions")
                 .into());
         };
         writeln!(out, "{}", export(&transcript))?;
@@ -391,7 +392,7 @@ fn checkpoint(state: &State, settings: &LedgerSettings) -> anyhow::Result<Exit> 
         problem_line(&problem)?;
         return Ok(Exit::Findings);
     }
-    let ledger = the_ledger(state, settings, "its key signs checkpoints")?;
+    let ledger = the_ledger(state, settings, "the ledger's key signs checkpoints")?;
     let own = ledger.checkpoint().map_err(|error| Complaint::new(error.to_string()))?;
     let mut out = io::stdout().lock();
     write!(out, "{}{own}", ledger.sign_audit(found.head))?;

@@ -34,21 +34,24 @@ pub(super) fn held(
     let row = match missing.as_slice() {
         [] => (
             Mark::Holds,
-            format!("it has a line for each of the ledger's {}", counted(calls, "ended call")),
+            format!(
+                "the log has a line for each of the ledger's {}",
+                counted(calls, "finished call")
+            ),
         ),
         _ if found.missing_before > 0 => (
             Mark::Open,
             format!(
-                "{} in the ledger have no line in these log files; the archived files may have \
+                "these log files have no line for {} in the ledger; the archived files may have \
                  them",
-                counted(missing.len() as u64, "ended call")
+                counted(missing.len() as u64, "finished call")
             ),
         ),
         _ if shared => (
             Mark::Open,
             format!(
-                "{} in the ledger have no line in this log; other replicas write their own logs",
-                counted(missing.len() as u64, "ended call")
+                "this log has no line for {} in the ledger; other replicas write their own logs",
+                counted(missing.len() as u64, "finished call")
             ),
         ),
         // The line is written after the receipt, so a process that died in between leaves none.
@@ -62,9 +65,9 @@ pub(super) fn held(
         [(_, first), ..] => (
             Mark::Broken,
             format!(
-                "{} in the ledger have no line in the log: the log was truncated or rewritten; \
-                 the first such call is `{first}`",
-                counted(missing.len() as u64, "ended call")
+                "the log has no line for {} in the ledger: it was truncated or rewritten; the \
+                 first missing call is `{first}`",
+                counted(missing.len() as u64, "finished call")
             ),
         ),
     };

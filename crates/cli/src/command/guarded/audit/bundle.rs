@@ -33,23 +33,24 @@ const MARKER: &str = r#"<script type="application/json" id="bundle">"#;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Include everything of this session
+    /// Include everything recorded in this session
     #[arg(long, value_name = "ID", required_unless_present = "execution")]
     session: Option<String>,
     /// Include these executions
     #[arg(long, value_name = "ID", num_args = 1.., conflicts_with = "session")]
     execution: Vec<String>,
-    /// Only what the session recorded since then: a date, a time (RFC 3339), or how long ago
+    /// Include only what the session recorded since this time: a date, a time (RFC 3339), or how
+    /// long ago
     #[arg(long, value_name = "WHEN", requires = "session", conflicts_with = "execution")]
     since: Option<When>,
-    /// Include results and texts, not only their digests; secrets were removed when they were
-    /// recorded
+    /// Include results and texts, not only their digests; secrets were already removed at recording
+    /// time
     #[arg(long)]
     with_results: bool,
     /// The output file, or - for standard output
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-    /// A self-contained page, or only its JSON
+    /// A self-contained HTML page, or only its JSON
     #[arg(long, value_name = "FORMAT", default_value = "html")]
     format: BundleFormat,
 }
@@ -66,7 +67,7 @@ enum BundleFormat {
 pub(super) struct VerifyArguments {
     /// The bundle: the page, or its JSON
     file: PathBuf,
-    /// A public key of the ledger, kept elsewhere: a file in PEM form, or its fingerprint
+    /// A public key of the ledger that was kept elsewhere: a PEM file, or its fingerprint
     #[arg(long, value_name = "KEY")]
     public_key: Option<String>,
     /// Output format
@@ -83,7 +84,7 @@ pub(super) fn make(
     settings: &LedgerSettings,
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
-    let ledger = the_ledger(state, settings, "receipts are recorded there")?;
+    let ledger = the_ledger(state, settings, "receipts are read from the ledger")?;
     let wanted = match &arguments.session {
         Some(name) => {
             let since = arguments.since.map(When::millis);
@@ -94,7 +95,7 @@ pub(super) fn make(
     let bundle = Bundle::of(&ledger, &wanted, arguments.with_results).map_err(|error| {
         let help = match &error {
             BundleError::Nothing(_) => Some("`counterfoil audit query` shows recent calls"),
-            BundleError::NothingSince(_) => Some("name an earlier time, or leave `--since` out"),
+            BundleError::NothingSince(_) => Some("use an earlier time, or omit `--since`"),
             _ => None,
         };
         Complaint::new(error.to_string()).maybe_help(help.map(str::to_owned))
@@ -175,8 +176,8 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
         .map_err(|error| Complaint::new(format!("`{}` cannot be read: {error}", path.display())))?;
     let found = BundleVerification::of(find_bundle(&text), given.as_ref()).map_err(|error| {
         let help = match &error {
-            NoBundle::Reframed => "send the file unchanged, for instance as an archive",
-            NoBundle::Version(_) => "verify it with the version of Counterfoil that made it",
+            NoBundle::Reframed => "have the file sent again unchanged, for example in an archive",
+            NoBundle::Version(_) => "verify it with the version of Counterfoil that created it",
             _ => "create one with `counterfoil audit bundle`",
         };
         Complaint::new(format!("`{}`: {error}", path.display())).help(help)
@@ -231,7 +232,7 @@ fn fingerprint(given: &str) -> Result<Digest, Complaint> {
         Some(digest) => Ok(digest),
         None => kept::public_key(Path::new(given)).map(|key| key.fingerprint()).map_err(|error| {
             error.help(
-                "give a public key as a PEM file or as a fingerprint of 64 hex digits; \
+                "pass the public key as a PEM file or as a fingerprint of 64 hex digits; \
                 `counterfoil audit key` prints both",
             )
         }),
@@ -244,7 +245,7 @@ pub(super) fn key(
     settings: &LedgerSettings,
     verifier: bool,
 ) -> anyhow::Result<Exit> {
-    let ledger = the_ledger(state, settings, "its key signs")?;
+    let ledger = the_ledger(state, settings, "the signing key belongs to the ledger")?;
     let key: PublicKey = ledger.public_key();
     let mut out = io::stdout().lock();
     if verifier {

@@ -46,7 +46,7 @@ impl Kept {
     /// Describes bytes that belong to no checkpoint.
     pub(super) fn torn(&self, path: &Path) -> Option<(Mark, String)> {
         let bytes = counted(self.torn as u64, "byte");
-        let torn = format!("`{}`: {bytes} are not part of a complete checkpoint", path.display());
+        let torn = format!("`{}` contains {bytes} outside complete checkpoints", path.display());
         (self.torn > 0).then_some((Mark::Open, torn))
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn run(
     let moved = moved.map_err(|error| match &error {
         MigrateError::Open(open) => Complaint::new(open.to_string()).help(open.help()),
         MigrateError::NotEmpty { .. } => Complaint::new(error.to_string())
-            .help("name an empty database, or an empty schema with `options=-csearch_path%3DNAME`"),
+            .help("use an empty database, or an empty schema with `options=-csearch_path%3DNAME`"),
         MigrateError::Grew { .. } => Complaint::new(error.to_string()).help(
             "stop the processes that write to the ledger, \
                 then try again",
@@ -55,7 +55,7 @@ pub(super) fn run(
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "copied {} of {} with {} to {url} and verified them; {} signed",
+        "copied {} from {} and {} to {url} and verified the copy; signed events: {}",
         counted(found.events, "event"),
         counted(found.sessions, "session"),
         counted(found.results, "stored result"),
@@ -68,7 +68,7 @@ pub(super) fn run(
     });
     writeln!(
         out,
-        "Give every replica the key {} and set `ledger.url`; do not write to {} any more.",
+        "Give every replica a copy of the key {} and set `ledger.url`; stop writing to {}.",
         key.display(),
         from.display()
     )?;

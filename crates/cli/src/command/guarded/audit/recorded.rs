@@ -51,7 +51,7 @@ pub(super) fn recorded(
 
 pub(super) fn no_ledger(kept: &[Checkpoint]) -> Vec<(Mark, String)> {
     let mark = if kept.is_empty() { Mark::Open } else { Mark::Broken };
-    vec![(mark, "no ledger".to_owned())]
+    vec![(mark, "no ledger found".to_owned())]
 }
 
 fn of_ledger(found: &Verification) -> Vec<(Mark, String)> {
@@ -72,12 +72,14 @@ fn of_ledger(found: &Verification) -> Vec<(Mark, String)> {
         HeldAgainst::Nothing => {
             (Mark::Open, format!("no separately kept {what} was given: {without}"))
         }
-        HeldAgainst::Fits => (Mark::Holds, format!("matches the kept {what}")),
-        HeldAgainst::DoesNotFit => (Mark::Broken, format!("does not match the kept {what}")),
+        HeldAgainst::Fits => (Mark::Holds, format!("the ledger matches the kept {what}")),
+        HeldAgainst::DoesNotFit => {
+            (Mark::Broken, format!("the ledger does not match the kept {what}"))
+        }
         HeldAgainst::NotCheckable => (
             Mark::Open,
             format!(
-                "cannot be compared with the kept {what}: retention deleted \
+                "the ledger cannot be compared with the kept {what}: retention deleted \
                 those events"
             ),
         ),

@@ -64,7 +64,7 @@ pub(super) fn write(files: AuditFiles, filter: &AuditFilter, path: &Path) -> any
     let file = File::create_new(path).map_err(|error| {
         let shown = path.display();
         if error.kind() == std::io::ErrorKind::AlreadyExists {
-            let advice = "name a new file, or delete the existing one first";
+            let advice = "use another file name, or delete the existing file first";
             return Complaint::new(format!("`{shown}` already exists")).help(advice);
         }
         Complaint::new(format!("cannot create `{shown}`: {error}"))

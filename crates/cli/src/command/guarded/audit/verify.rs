@@ -29,11 +29,11 @@ pub(super) struct Arguments {
     /// Where checkpoints of the ledger were witnessed: a file, or the URL of a Counterfoil witness
     #[arg(long, value_name = "FILE|URL")]
     witnessed: Vec<String>,
-    /// The key of the witness at a URL, NAME+HASH+KEY: a checkpoint without its cosignature is
-    /// refused
+    /// The key of the witness at that URL (NAME+HASH+KEY); a checkpoint that it did not cosign is
+    /// rejected
     #[arg(long, value_name = "KEY", requires = "witnessed")]
     witness_key: Option<VerifierKey>,
-    /// A public key that was kept elsewhere, in PEM form
+    /// A PEM file with a public key that was kept elsewhere
     #[arg(long, value_name = "FILE")]
     public_key: Vec<PathBuf>,
     /// The first files of the log are archived elsewhere and may be missing here
@@ -177,7 +177,8 @@ fn audit(
                 against_ledger = Some(beside.json);
             }
             Err(error) => {
-                rows.push((Mark::Open, format!("cannot be compared with the ledger: {error}")));
+                let open = format!("the log cannot be compared with the ledger: {error}");
+                rows.push((Mark::Open, open));
             }
         }
     }
@@ -232,7 +233,7 @@ fn chain(found: &AuditVerification, archived: bool) -> Vec<(Mark, String)> {
         None => rows.push((
             Mark::Holds,
             format!(
-                "{lines} in {}: all unmodified, each continues the previous one",
+                "{lines} in {}: all unmodified, each linked to the previous one",
                 counted(*files, "file")
             ),
         )),
@@ -241,7 +242,7 @@ fn chain(found: &AuditVerification, archived: bool) -> Vec<(Mark, String)> {
             rows.push((Mark::Broken, format!("{place}: {}", problem.why)));
             rows.push((
                 Mark::Open,
-                format!("unmodified before that line: {lines}; lines after it prove nothing"),
+                format!("unmodified before that line: {lines}; the lines after it prove nothing"),
             ));
         }
     }
@@ -259,16 +260,17 @@ fn chain(found: &AuditVerification, archived: bool) -> Vec<(Mark, String)> {
 fn against(checkpoint: &Checkpoint, compared: Option<Compared>) -> (Mark, String) {
     let size = counted(checkpoint.size(), "line");
     match compared {
-        Some(Compared::Continues { newer }) => {
-            (Mark::Holds, format!("continues the kept checkpoint of {size}; {newer} are newer"))
-        }
+        Some(Compared::Continues { newer }) => (
+            Mark::Holds,
+            format!("the log continues the kept checkpoint of {size}; newer lines: {newer}"),
+        ),
         Some(Compared::Cut { expected, found }) => (
             Mark::Broken,
             format!("truncated: the kept checkpoint has {expected} lines, the log has {found}"),
         ),
         Some(Compared::Differs { at }) => (
             Mark::Broken,
-            format!("not the same log: its line {at} differs from the kept checkpoint"),
+            format!("not the same log: line {at} does not match the kept checkpoint"),
         ),
         Some(Compared::NotHere) => (
             Mark::Open,

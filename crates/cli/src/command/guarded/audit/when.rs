@@ -33,7 +33,7 @@ impl FromStr for When {
     fn from_str(text: &str) -> Result<Self, String> {
         let now = Timestamp::try_from(SystemTime::now()).map_err(|error| error.to_string())?;
         Self::read(text, now).ok_or_else(|| {
-            "give a day (2026-11-02), a time (2026-11-02T12:00:00Z) or an age (90m, 24h, 7d)"
+            "expected a date (2026-11-02), a time (2026-11-02T12:00:00Z) or an age (90m, 24h, 7d)"
                 .to_owned()
         })
     }

@@ -29,7 +29,7 @@ pub(super) struct Arguments {
     /// appended
     #[arg(long, value_name = "FILE|URL")]
     to: String,
-    /// The key of the witness, NAME+HASH+KEY: an answer without its signature is refused
+    /// The key of the witness (NAME+HASH+KEY); an answer without its signature is rejected
     #[arg(long, value_name = "KEY")]
     witness_key: Option<VerifierKey>,
 }
@@ -40,7 +40,7 @@ pub(super) fn send(
     settings: &LedgerSettings,
     arguments: &Arguments,
 ) -> anyhow::Result<Exit> {
-    let ledger = the_ledger(state, settings, "witnesses sign its checkpoints")?;
+    let ledger = the_ledger(state, settings, "witnesses sign the ledger's checkpoints")?;
     if is_url(&arguments.to) {
         to_witness(&ledger, &arguments.to, arguments.witness_key.as_ref())
     } else if arguments.witness_key.is_some() {
@@ -88,7 +88,10 @@ pub(super) fn witnessed(
     }
     // A ledger that was witnessed existed, so a missing one is a failure.
     let nobody =
-        |mark, why: &str| Ok((Vec::new(), Some((mark, format!("did not ask `{target}`: {why}")))));
+        |mark, why: &str| {
+            let row = format!("the witness `{target}` was not queried: {why}");
+            Ok((Vec::new(), Some((mark, row))))
+        };
     let ledger = match ledger(state, settings) {
         Ok(Some(ledger)) => ledger,
         Ok(None) => return nobody(Mark::Broken, "the witnessed ledger no longer exists"),
@@ -98,7 +101,7 @@ pub(super) fn witnessed(
         .block_on(latest_witnessed(target, &ledger.origin()))
         .map_err(|error| Complaint::new(error.to_string()))?;
     let Some(note) = found else {
-        let wrong = format!("`{target}` has no checkpoint of `{}`", ledger.origin());
+        let wrong = format!("`{target}` has no checkpoint for `{}`", ledger.origin());
         return Err(Complaint::new(wrong)
             .help("send one with `counterfoil audit witness --to`")
             .into());
@@ -150,7 +153,7 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
     if there.checkpoints.is_empty() && !is_begun(&there.rest, &origin) {
         let wrong = format!("`{}` contains something other than checkpoints", path.display());
         return Err(Complaint::new(wrong)
-            .help("name a file that is used only for checkpoints")
+            .help("use a file that contains only checkpoints")
             .into());
     }
     let last = there.checkpoints.iter().rfind(|checkpoint| checkpoint.origin() == origin);
@@ -167,7 +170,7 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
             return broken("the history of this ledger does not match the last checkpoint");
         }
         if last.size() == checkpoint.size() {
-            writeln!(io::stderr(), "{}: nothing new since the last checkpoint", path.display())?;
+            writeln!(io::stderr(), "{}: no new events since the last checkpoint", path.display())?;
             return Ok(Exit::Clean);
         }
     }
@@ -183,8 +186,8 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
     added(&path, &format!("{before}{checkpoint}"))
         .with_context(|| format!("{} cannot be written", path.display()))?;
     let continues = match last {
-        Some(_) => format!("continues the last checkpoint, of {old}"),
-        None => "the first checkpoint".to_owned(),
+        Some(_) => format!("continues the last checkpoint (at {old} events)"),
+        None => "first checkpoint of this ledger".to_owned(),
     };
     let size = checkpoint.size();
     writeln!(io::stderr(), "{}: {size} events; {continues}", path.display())?;
