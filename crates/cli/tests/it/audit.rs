@@ -482,7 +482,11 @@ fn a_log_that_was_cut_or_emptied_shows_beside_its_ledger() {
     std::fs::write(&log, lines[..2].concat()).unwrap();
     let cut = verify();
     assert_eq!(cut.code, 1, "{}", cut.out);
-    assert!(cut.out.contains("the log has no line for 2 finished calls in the ledger"), "{}", cut.out);
+    assert!(
+        cut.out.contains("the log has no line for 2 finished calls in the ledger"),
+        "{}",
+        cut.out
+    );
     std::fs::write(&log, "").unwrap();
     assert_eq!(verify().code, 1);
 }

@@ -248,5 +248,5 @@ fn a_pipe_that_nobody_closes_is_not_waited_for() {
     drop(open);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "Hello.\n");
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(err.contains("no input on standard input within 3 s"), "{err}");
+    assert!(err.contains("no data on standard input within 3 s"), "{err}");
 }

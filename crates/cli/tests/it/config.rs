@@ -818,7 +818,7 @@ fn old_keys_move_when_asked() {
     "#);
     assert_snapshot!(desk.run("config migrate counterfoil.toml --write"), @"
     exit 0
-    counterfoil.toml: current, nothing to do
+    counterfoil.toml: already up to date
     ");
     assert_snapshot!(desk.run_with("config migrate -", old), @r#"
     exit 0

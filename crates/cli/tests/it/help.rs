@@ -21,8 +21,8 @@ fn help() {
       prompt       Print the execution protocol: instructions for an agent's system prompt
       audit        Read, count and verify the audit log
       witness      Act as a witness: keep the checkpoints of other ledgers and cosign consistent ones
-      hook         Install, remove and inspect hooks for coding agents: calls are judged, claims are
-                   checked
+      hook         Install, remove and inspect hooks that judge the calls and check the claims of coding
+                   agents
       policy       Check a policy, or show what it would do
       chat         Chat with an agent whose calls are judged and whose answers are checked against the
                    record
@@ -39,7 +39,7 @@ fn help() {
                    repetition
       undo         Undo what a shell command changed, from its snapshot
       config       Check, show or migrate the configuration, or print its schema
-      doctor       Show which sandboxing this machine supports, and how to get the rest
+      doctor       Show which sandboxing this machine supports, and how to enable the rest
       trust        Trust a project's configuration file in its present form
       completions  Print a completion script for a shell
       man          Print the manual page, or write one page per command into a folder

@@ -161,11 +161,11 @@ fn a_canary_that_fails_says_what_and_what_to_do() {
     tested with a separate state folder:
       yes  a harmless call passes
       yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (this cannot be approved)
-      NO   a stop on a false claim is blocked: it raised no objection
+      NO   a stop on a false claim is blocked: the hook raised no objection
     --- stderr
     note: the command contains a path on this machine; put `counterfoil` on PATH so that it works for everyone who shares these settings
     error: the hook does not work
-      help: the hook stays in the settings: fix the problem above and install again, or remove it with `counterfoil hook uninstall claude-code --project`
+      help: the hook is still in the settings: fix the problem above and install again, or remove the hook with `counterfoil hook uninstall claude-code --project`
     ");
 }
 

@@ -66,13 +66,13 @@ fn nothing_is_installed_and_nothing_was_seen() {
     exit 0
     claude-code
       not installed: run `counterfoil hook install claude-code`
-      no event from its sessions
+      no events from its sessions
     codex
       not installed: run `counterfoil hook install codex`
-      no event from its sessions
+      no events from its sessions
     gemini
       not installed: run `counterfoil hook install gemini`
-      no event from its sessions
+      no events from its sessions
     tool calls without a receipt
       no session log found
     ");
@@ -115,7 +115,7 @@ fn calls_without_a_receipt_are_listed() {
     let gaps: Vec<&str> = ran.out.lines().skip_while(|l| !l.starts_with("tool calls")).collect();
     assert_snapshot!(gaps.join("\n").replace(&desk.path().display().to_string(), "DESK"), @"
     tool calls without a receipt
-      claude-code s-1: 2 calls, 1 with a receipt, 1 without, 0 from before the hook
+      claude-code s-1: 2 calls, 1 with a receipt, 1 without, 0 from before the hook was active
         DESK/home/.claude/projects/-p/s-1.jsonl
         line 4      2099-01-01T00:00:01Z  Bash call_2
     ");
@@ -137,17 +137,17 @@ fn an_installed_hook_that_cannot_run_is_wrong() {
     exit 1
     claude-code
       user     DESK/home/.claude/settings.json: /nowhere/counterfoil hook claude-code
-               wrong: no hook for PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, SubagentStop, SessionEnd
-               wrong: `/nowhere/counterfoil` is not an executable program
+               problem: no hook for PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, SubagentStop, SessionEnd
+               problem: `/nowhere/counterfoil` was not found or is not executable
       project  DESK/.claude/settings.json
-               wrong: line 1: EOF while parsing an object: the agent cannot read it
-      no event from its sessions
+               problem: line 1: EOF while parsing an object: the agent cannot read this file
+      no events from its sessions
     codex
       not installed: run `counterfoil hook install codex`
-      no event from its sessions
+      no events from its sessions
     gemini
       not installed: run `counterfoil hook install gemini`
-      no event from its sessions
+      no events from its sessions
     tool calls without a receipt
       no session log found
     ");
@@ -162,7 +162,7 @@ fn an_installed_hook_that_runs_is_well() {
     exit 0
     claude-code
       user     DESK/home/.claude/settings.json: BIN hook claude-code
-      no event from its sessions
+      no events from its sessions
     tool calls without a receipt
       no session log found
     ");
@@ -195,10 +195,10 @@ fn a_hook_that_hears_nothing_of_a_newer_session_is_wrong() {
     exit 1
     codex
       user     DESK/home/.codex/hooks.json: BIN hook codex
-               wrong: session c-1 began after the hook was installed, but sent no event: Codex runs a hook only once you trust it; start `codex` and accept it, or see `/hooks`
-      no event from its sessions
+               problem: session c-1 began after the hook was installed, but sent no event: Codex runs a hook only after you have trusted it; start `codex` and accept it, or see `/hooks`
+      no events from its sessions
     tool calls without a receipt
-      codex c-1: 0 calls, 0 with a receipt, 0 without, 0 from before the hook
+      codex c-1: 0 calls, 0 with a receipt, 0 without, 0 from before the hook was active
     ");
 }
 
@@ -224,7 +224,7 @@ fn a_hook_that_a_plugin_brings_is_installed() {
         }
         let ran = desk.run("hook status claude-code");
         assert_eq!(ran.code, code, "{ran}");
-        assert_eq!(ran.out.contains("a plugin installed it"), code == 0, "{ran}");
+        assert_eq!(ran.out.contains("a plugin ran it"), code == 0, "{ran}");
     }
 }
 
@@ -317,8 +317,8 @@ fn a_log_without_hooks_is_refused() {
     assert_snapshot!(ran, @"
     exit 2
     --- stderr
-    error: `chat.json` has the format openai-chat, which no agent with hooks writes
-      help: name a log of claude-code, codex or gemini-cli
+    error: `chat.json` has the log format openai-chat, which no agent with hooks writes
+      help: pass a log of claude-code, codex or gemini-cli
     ");
     assert_eq!(desk.run("hook status --transcript none.json").code, 2);
 }

@@ -152,7 +152,9 @@ fn a_conversation_on_a_screen() {
     let (code, raw) = terminal.ended();
     assert_eq!(code, 0);
     let (_, left) = raw.rsplit_once("\u{1b}[?1049l").expect("the screen is given back");
-    for stays in ["> Count", "it printed three lines.", "No test was run.", "resumes it"] {
+    for stays in
+        ["> Count", "it printed three lines.", "No test was run.", "resume this session with"]
+    {
         assert!(left.contains(stays), "{stays}: {left}");
     }
     assert!(!raw.contains("42 tests"), "what is held back is never shown");

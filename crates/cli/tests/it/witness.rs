@@ -235,7 +235,8 @@ fn a_file_that_was_torn_goes_on() {
             assert!(ran.code == 2 && ran.err.contains("contains no checkpoint"), "{ran}");
         }
         let ran = audit(&desk, "witness --to kept.txt");
-        let words = if whole { "continues the last checkpoint" } else { "first checkpoint of this ledger" };
+        let words =
+            if whole { "continues the last checkpoint" } else { "first checkpoint of this ledger" };
         assert!(ran.code == 0 && ran.err.contains(words), "{ran}");
         assert!(ran.err.contains("outside complete checkpoints"), "{ran}");
         assert!(std::fs::read(&file).unwrap().starts_with(&torn), "it is added to, and no more");

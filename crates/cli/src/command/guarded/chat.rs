@@ -32,28 +32,28 @@ const PATIENCE: Duration = Duration::from_secs(3);
   counterfoil chat
   counterfoil chat -p 'Why does the build fail?'
   git diff | counterfoil chat -p 'Write a message for this commit'
-  counterfoil chat --session fix-42                 resume that session, or start it
+  counterfoil chat --session fix-42                 resume this session, or start it
   counterfoil chat -p 'Run the tests' --json | jq .stands
 
 Exit codes: 0 answer given, 1 answer held back, 2 usage or input error, 3 internal error.")]
 pub(crate) struct Arguments {
-    /// Ask this once and exit; piped input is appended to it
+    /// Send only this prompt, print the answer and exit; piped input is appended to the prompt
     #[arg(long, short, value_name = "TEXT")]
     prompt: Option<String>,
-    /// Continue the session with this id, or begin it
+    /// Resume the session with this id, or start one with this id
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// The model, by its name in `[[llm.providers]]`
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
-    /// Approve whatever a gate asks; denied and blocked calls stay denied
+    /// Approve every call that needs approval; denied and blocked calls stay denied
     #[arg(long, short)]
     yes: bool,
-    /// Chat line by line, without a screen, colours or animation
+    /// Chat line by line, without full-screen interface, colours or animation
     #[arg(long)]
     plain: bool,
-    /// With a prompt: print the answer as JSON, with the members answer, stands, findings,
-    /// receipts, session
+    /// With a prompt, print the answer as JSON with the members answer, stands, findings,
+    /// receipts and session
     #[arg(long)]
     json: bool,
     /// The project's root, to which calls are confined [default: the working directory]
@@ -101,7 +101,7 @@ fn piped(prompted: bool) -> anyhow::Result<String> {
             let note = Paint::for_errors().help("note");
             writeln!(
                 io::stderr(),
-                "{note}: no input on standard input within {} s; the prompt is used without it",
+                "{note}: no data on standard input within {} s; continuing with the prompt alone",
                 PATIENCE.as_secs()
             )?;
             return Ok(String::new());
@@ -137,7 +137,7 @@ async fn on_and_on<F: Front>(
     let mut front = front(&begun)?;
     let exit = talk::on_and_on(&mut begun, &mut front).await;
     drop(front);
-    writeln!(io::stderr(), "`counterfoil chat --session {session}` resumes it")?;
+    writeln!(io::stderr(), "resume this session with `counterfoil chat --session {session}`")?;
     exit
 }
 

@@ -13,9 +13,9 @@ use crate::replace::replace;
 
 /// Check, show or migrate the configuration, or print its schema
 ///
-/// The configuration is `counterfoil.toml` in the working directory or above it, and then the
-/// user's (`$XDG_CONFIG_HOME/counterfoil/counterfoil.toml`). Environment variables `COUNTERFOIL_*`
-/// override files, and flags override both.
+/// The configuration is read from `counterfoil.toml` in the working directory or a folder above it,
+/// and then from the user's file (`$XDG_CONFIG_HOME/counterfoil/counterfoil.toml`). Environment
+/// variables `COUNTERFOIL_*` override the files, and flags override both.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -39,18 +39,18 @@ enum Action {
         #[arg(long, value_name = "FORMAT", default_value = "toml")]
         format: ShowFormat,
     },
-    /// Rename keys that have a new name, and keep their comments
+    /// Rename keys that have a new name, keeping their comments
     ///
-    /// Shows what would change, or writes it with `--write`. Running it again changes nothing more.
+    /// Shows the changes, or writes them with `--write`. Running it again has no further effect.
     #[command(after_help = "\
 Examples:
-  counterfoil config migrate                     the nearest file, changes shown
-  counterfoil config migrate --write             the same, written
-  counterfoil config migrate - < old.toml        standard input, the result printed")]
+  counterfoil config migrate                show the changes to the nearest file
+  counterfoil config migrate --write        write the changes to that file
+  counterfoil config migrate - < old.toml   migrate standard input and print the result")]
     Migrate {
-        /// The file, or - for standard input [default: the nearest that is found]
+        /// The file, or - for standard input [default: the nearest configuration file]
         file: Option<PathBuf>,
-        /// Write the file instead of showing what would change
+        /// Write the file instead of only showing the changes
         #[arg(long)]
         write: bool,
     },
@@ -109,7 +109,7 @@ fn migrate(
     if file == Some(Path::new("-")) {
         if write {
             return Err(Complaint::new("cannot write to standard input")
-                .help("leave out `--write`: the result is printed")
+                .help("omit `--write` to print the result to standard output")
                 .into());
         }
         let mut text = String::new();
@@ -121,7 +121,8 @@ fn migrate(
     let path = match file {
         Some(path) => path.to_owned(),
         None => config::nearest_file(&global.place()).ok_or_else(|| {
-            Complaint::new("no configuration file found").help("name one: `config migrate FILE`")
+            Complaint::new("no configuration file found")
+                .help("specify one: `counterfoil config migrate FILE`")
         })?,
     };
     let shown = path.display();
@@ -130,7 +131,7 @@ fn migrate(
     let Migration { text: migrated, changes } =
         config::migrate(&text).with_context(|| shown.to_string())?;
     if changes.is_empty() {
-        writeln!(out, "{shown}: current, nothing to do")?;
+        writeln!(out, "{shown}: already up to date")?;
     } else if write {
         replace(&path, &migrated)
             .with_context(|| format!("the configuration {shown} cannot be written"))?;

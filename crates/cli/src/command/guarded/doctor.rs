@@ -14,16 +14,16 @@ use crate::exit::Exit;
 use crate::guard;
 use crate::terminal::Paint;
 
-/// Show which sandboxing this machine supports, and how to get the rest
+/// Show which sandboxing this machine supports, and how to enable the rest
 ///
-/// Tests this by running a command that tries to break out.
+/// Also tests the sandbox by running a command that tries to break out of it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   counterfoil doctor
   counterfoil doctor --format json | jq '.checks[] | select(.status != \"ok\")'
 
-Exit codes: 0 commands are confined and recorded as configured, 1 something is not, 2 usage error.")]
+Exit codes: 0 commands are sandboxed and recorded as configured, 1 a check failed, 2 usage error.")]
 pub(crate) struct Arguments {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
@@ -126,8 +126,8 @@ fn text(outcome: &Outcome, paint: Paint) -> String {
         }
     }
     text + if outcome.healthy {
-        "\nCommands run confined and are recorded, as configured.\n"
+        "\nCommands are sandboxed and recorded as configured.\n"
     } else {
-        "\nSomething does not hold: see FAIL above.\n"
+        "\nSome checks failed: see FAIL above.\n"
     }
 }

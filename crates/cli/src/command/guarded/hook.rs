@@ -13,15 +13,14 @@ mod status;
 mod target;
 mod uninstall;
 
-/// Install, remove and inspect hooks for coding agents: calls are judged, claims are checked
+/// Install, remove and inspect hooks that judge the calls and check the claims of coding agents
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil hook install claude-code         add the hook to ~/.claude/settings.json and test it
-  counterfoil hook status                     hooks installed, events seen, calls missed
-  counterfoil hook claude-code < event.json   what the agent runs at every event
+  counterfoil hook status                     show installed hooks, seen events and missed calls
+  counterfoil hook claude-code < event.json   the command that the agent runs at every event
 
-Exit codes: 0 always when an event is answered, so that the agent reads the answer; 2 usage \
-    error.")]
+Exit codes: 0 whenever an event is answered, so that the agent reads the answer; 2 usage error.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,

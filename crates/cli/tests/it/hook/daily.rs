@@ -178,6 +178,6 @@ fn the_status_says_that_nothing_can_be_recorded() {
         let state = stage.desk.path().join(place).display().to_string();
         let ran = stage.desk.spawn(&[("COUNTERFOIL_STATE", &state)], &["hook", "status"], "");
         assert_eq!(ran.code, code, "{place}: {ran}");
-        assert_eq!(ran.out.contains("nothing recorded"), code == 1, "{place}: {ran}");
+        assert_eq!(ran.out.contains("nothing can be recorded"), code == 1, "{place}: {ran}");
     }
 }

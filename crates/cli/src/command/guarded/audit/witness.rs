@@ -87,11 +87,10 @@ pub(super) fn witnessed(
         return kept::checkpoints(Path::new(target));
     }
     // A ledger that was witnessed existed, so a missing one is a failure.
-    let nobody =
-        |mark, why: &str| {
-            let row = format!("the witness `{target}` was not queried: {why}");
-            Ok((Vec::new(), Some((mark, row))))
-        };
+    let nobody = |mark, why: &str| {
+        let row = format!("the witness `{target}` was not queried: {why}");
+        Ok((Vec::new(), Some((mark, row))))
+    };
     let ledger = match ledger(state, settings) {
         Ok(Some(ledger)) => ledger,
         Ok(None) => return nobody(Mark::Broken, "the witnessed ledger no longer exists"),
@@ -152,9 +151,7 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
     let there = if path.exists() { Kept::read(&path)? } else { Kept::default() };
     if there.checkpoints.is_empty() && !is_begun(&there.rest, &origin) {
         let wrong = format!("`{}` contains something other than checkpoints", path.display());
-        return Err(Complaint::new(wrong)
-            .help("use a file that contains only checkpoints")
-            .into());
+        return Err(Complaint::new(wrong).help("use a file that contains only checkpoints").into());
     }
     let last = there.checkpoints.iter().rfind(|checkpoint| checkpoint.origin() == origin);
     let old = last.map_or(0, Checkpoint::size);

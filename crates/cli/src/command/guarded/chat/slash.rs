@@ -14,15 +14,15 @@ pub(super) enum After {
     End,
 }
 
-const HELP: &str = "/status   gates, model, context, cache and limits as they are now
-/why      receipts, claims and findings of the last answer
-/tools    tools the model is offered now
-/memory   the latest notes; `/memory WORDS` searches, `/remember TEXT` keeps one
-/tasks    tasks still to run
-/undo     undo the changes of the last shell command; `/undo ID` of that one
+const HELP: &str = "/status   show the current gates, model, context, cache and limits
+/why      show the receipts, claims and findings of the last answer
+/tools    list the tools that the model is currently offered
+/memory   list the latest notes; `/memory WORDS` searches them, `/remember TEXT` saves one
+/tasks    list the active tasks
+/undo     undo the changes of the last shell command; `/undo ID` undoes those of call ID
 /compact  summarise the conversation so far
 /clear    clear the conversation; the record is kept
-/quit     quit; so does Ctrl-D";
+/quit     quit; Ctrl-D also quits";
 
 pub(super) async fn slash(
     begun: &mut Begun,
@@ -94,7 +94,7 @@ fn status(begun: &Begun) -> String {
         lines.push(format!("Judge: provider={provider}, policies={count}, fail_open={open}"));
     }
     if let Some(quota) = settings.quota {
-        lines.push(format!("Budget: at most {quota} calls in a session"));
+        lines.push(format!("Budget: at most {quota} calls per session"));
     }
     let cache = session.cache().counts();
     if settings.result_cache.enabled {
@@ -103,7 +103,9 @@ fn status(begun: &Begun) -> String {
     if settings.speculation.mode != SpeculationMode::Off {
         let SpeculationCounts { begun, used, wasted } = session.speculation_counts();
         let mode = settings.speculation.mode;
-        lines.push(format!("Ahead: mode={mode:?}, begun={begun}, used={used}, wasted={wasted}"));
+        lines.push(format!(
+            "Speculation: mode={mode:?}, started={begun}, used={used}, wasted={wasted}"
+        ));
     }
     lines.extend(sandbox(settings));
     lines.push(format!("Workspace: {}", guard.workspace().display()));
@@ -118,7 +120,7 @@ fn sandbox(settings: &GuardSettings) -> Option<String> {
     }
     let abilities = crate::guard::sandbox(None).abilities(&sandbox).clone();
     let gaps: Vec<&str> = abilities.gaps.iter().map(|gap| gap.text.as_str()).collect();
-    let holds = if abilities.confines() { "holds" } else { "not enforced" };
+    let holds = if abilities.confines() { "enforced" } else { "not enforced" };
     let but = if gaps.is_empty() { String::new() } else { format!("; {}", gaps.join("; ")) };
     Some(format!("Sandbox: {}, {holds}{but}", sandbox.profile().name()))
 }
@@ -135,7 +137,7 @@ fn memory(begun: &Begun, query: Option<&str>) -> anyhow::Result<String> {
     };
     let line = |kept: &StoredNote| format!("  {}  {}", kept.id, visible(&kept.note.text));
     let lines: Vec<String> = notes.iter().map(line).collect();
-    Ok(if lines.is_empty() { "there is no such note".to_owned() } else { lines.join("\n") })
+    Ok(if lines.is_empty() { "no notes found".to_owned() } else { lines.join("\n") })
 }
 
 async fn remember(begun: &Begun, text: &str) -> anyhow::Result<String> {
@@ -153,7 +155,7 @@ async fn put_back(begun: &mut Begun, id: &str, last: Option<&Turned>) -> anyhow:
         id => Some(id),
     };
     let Some(id) = id else {
-        return Ok("the last answer has no call that can be undone".to_owned());
+        return Ok("the last answer has no calls that can be undone".to_owned());
     };
     match undo(begun.agent.session(), &kept, id, false).await? {
         Ok(rolled_back) => {
@@ -179,7 +181,7 @@ fn tasks(begun: &Begun) -> anyhow::Result<String> {
     Ok(if lines.is_empty() { "no tasks".to_owned() } else { lines.join("\n") })
 }
 
-const NO_MEMORY: &str = "this run has no memory";
+const NO_MEMORY: &str = "memory and tasks are unavailable in this run";
 
 fn tools(begun: &Begun) -> String {
     let offer = begun.agent.session().offer();
@@ -193,7 +195,9 @@ fn tools(begun: &Begun) -> String {
         .collect();
     for excluded in &offer.excluded {
         let why = excluded.denied.clone();
-        let why = why.unwrap_or_else(|| format!("waits for {}", excluded.waits_for.join(", ")));
+        let why = why.unwrap_or_else(|| {
+            format!("only available after {} succeeds", excluded.waits_for.join(", "))
+        });
         lines.push(format!("  {}  not offered: {}", visible(&excluded.tool), visible(&why)));
     }
     lines.join("\n")

@@ -36,7 +36,7 @@ pub(super) async fn once(mut begun: Begun, prompt: &str, as_json: bool) -> anyho
     let turned = match went {
         Some(Ok(turned)) => turned,
         None => {
-            let help = format!("`counterfoil chat --session {session}` resumes it");
+            let help = format!("resume the session with `counterfoil chat --session {session}`");
             return Err(Complaint::new("the turn was interrupted".to_owned()).help(help).into());
         }
         Some(Err(error)) => return Err(complaint(&error).into()),
@@ -114,7 +114,8 @@ async fn answered(
             return Ok(Some(turned));
         }
         None => {
-            let text = "interrupted; calls that ran are recorded, and you can continue";
+            let text =
+                "interrupted; calls that ran are recorded, and you can continue the conversation";
             front.show(&[Row::plain(text)])?;
         }
         Some(Err(error)) => {

@@ -29,17 +29,14 @@ pub(super) fn unusable(error: &anyhow::Error) -> Check {
     Check::fail(
         CONFIGURATION,
         said.join(": "),
-        help.unwrap_or(
-            "`counterfoil config` shows the \
-        problem",
-        ),
+        help.unwrap_or("`counterfoil config check` shows the problem"),
     )
 }
 
 /// Checks the state folder, and creates nothing.
 pub(super) fn state(state: Result<State, Complaint>) -> Check {
     let fail = |complaint: &Complaint| {
-        let help = complaint.advice().unwrap_or("name a folder with `--state DIR`");
+        let help = complaint.advice().unwrap_or("specify a folder with `--state DIR`");
         Check::fail(STATE, complaint.to_string(), help)
     };
     let state = match state {

@@ -35,8 +35,7 @@ fn landlock(abilities: &Abilities) -> Check {
         Check::note(
             NAME,
             format!("version {version}: {lacks}"),
-            "a newer kernel also restricts \
-            that",
+            "a newer kernel restricts these too",
         )
     };
     match version {
@@ -96,7 +95,8 @@ fn user_namespaces() -> Check {
 fn bubblewrap(abilities: &Abilities) -> Check {
     const NAME: &str = "bubblewrap";
     let without = "without it, commands can read denied files inside the workspace and change the \
-        modes of files they own outside it, and a process that leaves its group keeps running";
+        permissions of files they own outside it, and a process that leaves its process group \
+        keeps running";
     match (&abilities.bubblewrap, &abilities.bubblewrap_fails) {
         (Some(program), _) => Check::ok(NAME, format!("{} works", program.display())),
         (None, Some(why)) => Check::note(NAME, format!("does not work here: {why}"), without),
@@ -111,8 +111,8 @@ fn user() -> Check {
     match ids.and_then(|ids| ids.split_whitespace().nth(1)) {
         Some("0") => Check::note(
             NAME,
-            "root: commands run as the owner of the workspace; if that is root, they stay root \
-             without capabilities, and the number of their processes is not limited",
+            "root: commands run as the owner of the workspace; if that is root, they run as root \
+             without capabilities and without a limit on the number of processes",
             "run as another user, or set `run_as` in [tools.sandbox]",
         ),
         Some(id) => Check::ok(NAME, format!("{id}, not root")),

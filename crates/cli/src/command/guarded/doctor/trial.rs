@@ -24,12 +24,11 @@ pub(super) fn check(options: &Options) -> Check {
     match attempt(options) {
         Ok(broken) if broken.is_empty() => Check::ok(
             NAME,
-            "a test command could write in its workspace and reach nothing \
-                outside it",
+            "a test command could write to its workspace and could not reach anything outside it",
         ),
         Ok(broken) => Check::fail(
             NAME,
-            format!("a command {}", broken.join(", ")),
+            format!("a test command {}", broken.join(", ")),
             "see the other checks, or set `strict = true` in [tools.sandbox] to refuse such \
              commands",
         ),
@@ -64,7 +63,7 @@ fn attempt(options: &Options) -> anyhow::Result<Vec<&'static str>> {
         anyhow::bail!("commands cannot run: {}", answer.text.lines().next().unwrap_or_default());
     }
     if !workspace.join("inside").exists() {
-        broken.push("could not write in its workspace");
+        broken.push("could not write to its workspace");
     }
     if folder.0.join("outside/written").exists() {
         broken.push("wrote outside its workspace");

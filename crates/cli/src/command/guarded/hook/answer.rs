@@ -57,10 +57,7 @@ pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     }));
     drop(told);
     let (event, answer) = waiting.join().map_err(|_| {
-        anyhow::anyhow!(
-            "the agent closed the connection before the \
-            answer"
-        )
+        anyhow::anyhow!("the agent closed the connection before it received the answer")
     })?;
     write(agent, &event, &answer)?;
     Ok(Exit::Clean)
@@ -142,7 +139,7 @@ fn answer(
     told: &Sender<Told>,
 ) -> anyhow::Result<Answer> {
     let mut sent = Vec::new();
-    io::stdin().lock().take(MOST).read_to_end(&mut sent).context("no event could be read")?;
+    io::stdin().lock().take(MOST).read_to_end(&mut sent).context("cannot read the event")?;
     let event = match read_event(agent, &sent) {
         Ok(event) => event,
         // No agent sends that by itself: it is refused, whatever the settings say.
@@ -199,7 +196,7 @@ fn answer(
 
 /// The answer to an event about a call that cannot be read.
 fn refusal(error: &ReadEventError) -> Answer {
-    let decision = Decision::Deny(format!("counterfoil: this call may not run: {error}"));
+    let decision = Decision::Deny(format!("counterfoil denied this call: {error}"));
     Answer { decision: Some(decision), ..Answer::default() }
 }
 

@@ -96,7 +96,7 @@ async fn ask(hooks: &[InstalledHook], probe: &Probe, folder: &Path, desk: &Path)
     };
     match tokio::time::timeout(LONGEST, talk).await {
         Err(_) => Answered::Failed(format!("no answer within {} seconds", LONGEST.as_secs())),
-        Ok(Err(error)) => Answered::Failed(format!("cannot read its answer: {error}")),
+        Ok(Err(error)) => Answered::Failed(format!("cannot read the answer of the hook: {error}")),
         Ok(Ok(output)) => {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             answered(output.status.code(), &text(&output.stdout), &text(&output.stderr))
@@ -109,19 +109,19 @@ fn told(answer: &Answered, expected: Expected) -> String {
     match (answer, expected) {
         (Answered::Passed { .. }, Expected::Passes) => String::new(),
         (Answered::Passed { notice }, Expected::Objects) if notice.is_empty() => {
-            ": it raised no objection".to_owned()
+            ": the hook raised no objection".to_owned()
         }
         (Answered::Passed { notice }, Expected::Objects) => {
-            format!(": it raised no objection, with the notice: {notice}")
+            format!(": the hook raised no objection, and its notice was: {notice}")
         }
-        (Answered::Asked, _) => ": it asks the user".to_owned(),
+        (Answered::Asked, _) => ": the hook asks the user".to_owned(),
         (Answered::Objected(reason), Expected::Objects) => {
             // The id belongs to a synthetic call.
             let reason = reason.split(" [call ").next().unwrap_or(reason);
             format!(": {}", first(reason))
         }
         (Answered::Objected(reason), Expected::Passes) => {
-            format!(": it objects: {}", first(reason))
+            format!(": the hook objects: {}", first(reason))
         }
         (Answered::Failed(why), _) => format!(": {why}"),
     }

@@ -18,30 +18,30 @@ use crate::settings_file::{apply, broken, found, own_program, read};
 
 /// Install the hook in an agent's settings, and test that it runs
 ///
-/// All other settings are kept; installing again changes nothing more. The installed command is
-/// then run as the agent would run it, on synthetic events with temporary state: a harmless call, a
-/// command that must be denied, and a stop after a false claim that must be blocked.
+/// All other settings are kept, and installing again has no further effect. The installed command
+/// is then run as the agent would run it, on synthetic events with temporary state: a harmless
+/// call, a command that must be denied, and a stop after a false claim that must be blocked.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil hook install claude-code            for every project of this user
   counterfoil hook install claude-code --project  for the project in the working directory
-  counterfoil hook install gemini --dry-run       what would change
-  counterfoil hook install claude-code --closed   no tool runs where `counterfoil` is missing
+  counterfoil hook install gemini --dry-run       show what would change
+  counterfoil hook install claude-code --closed   block all tools if `counterfoil` is missing
   counterfoil hook install claude-code --judge claude   a model reads the last answer of each turn
 
 Exit codes: 0 installed and tested, 1 installed but a test failed, 2 nothing was written.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// Block all tools if this program is missing or fails, if the agent has a setting for that;
-    /// `[hooks] on_failure = "closed"` does the same
+    /// Block all tools if this program is missing or fails, provided that the agent has a setting
+    /// for that (same as `[hooks] on_failure = "closed"`)
     #[arg(long)]
     closed: bool,
     /// Start sessions with the execution protocol (`counterfoil prompt`), if the agent supports it
     #[arg(long)]
     protocol: bool,
     /// Also have this judge read the agent's last answer at each stop: claude, codex, gemini, a
-    /// name from [[llm.providers]], or auto. Writes `hooks` and `name` of `[judge]` to your own
+    /// name from [[llm.providers]], or auto. Sets `hooks` and `name` in `[judge]` in your user
     /// configuration. Sends each turn, with secrets removed, to that model
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
@@ -78,8 +78,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     }
     let (name, flag) = (agent.name(), if scope == Scope::Project { " --project" } else { "" });
     let advice = format!(
-        "the hook stays in the settings: fix the problem above and install again, or remove it \
-         with `counterfoil hook uninstall {name}{flag}`"
+        "the hook is still in the settings: fix the problem above and install again, or remove the \
+         hook with `counterfoil hook uninstall {name}{flag}`"
     );
     canary::complain(&Complaint::new("the hook does not work").help(advice))?;
     Ok(Exit::Findings)
@@ -116,7 +116,7 @@ fn extras(global: &Global, agent: Agent, arguments: &Arguments) -> anyhow::Resul
 /// Returns why the agent cannot be set to block tools without its hook, if so.
 fn lacks_on_failure(agent: Agent) -> Option<String> {
     if agent != Agent::ClaudeCode {
-        return Some(format!("{} has no setting for failing hooks", agent.name()));
+        return Some(format!("{} has no setting for hook failures", agent.name()));
     }
     let [major, minor, patch] = KNOWS_ON_FAILURE;
     let since = format!("`onFailure` needs Claude Code {major}.{minor}.{patch} or later");
@@ -156,7 +156,10 @@ fn notes(agent: Agent, scope: Scope, files: &[SettingsFile], command: &str) -> a
         )?;
     }
     if agent == Agent::Codex {
-        writeln!(err, "note: Codex runs a new hook only once you have trusted it: open `/hooks`")?;
+        writeln!(
+            err,
+            "note: Codex runs a new hook only after you have trusted it: open `/hooks` in Codex"
+        )?;
     }
     Ok(())
 }

@@ -31,15 +31,15 @@ use crate::terminal::Paint;
   counterfoil hook status claude-code --sessions 20
   counterfoil hook status --transcript session.jsonl --format json
 
-Exit codes: 0 all is well, 1 a hook has a problem (or is missing although its agent was named), or
-a tool call has no receipt, 2 usage or input error.")]
+Exit codes: 0 no problems, 1 a hook has a problem (or the named agent has no hook), or a tool call
+has no receipt, 2 usage or input error.")]
 pub(crate) struct Arguments {
     /// Show only this agent; fail if its hook is not installed
     agent: Option<AgentName>,
     /// Show only this session, by its id (repeatable)
     #[arg(long, value_name = "ID")]
     session: Vec<String>,
-    /// Show only this log of a session (repeatable)
+    /// Show only this session log (repeatable)
     #[arg(long, value_name = "FILE")]
     transcript: Vec<PathBuf>,
     /// Number of newest sessions per agent to compare with the ledger

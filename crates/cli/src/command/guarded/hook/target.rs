@@ -13,13 +13,13 @@ use crate::agents::{AgentName, Homes, Scope, SettingsFile};
 pub(super) struct Target {
     /// The agent
     agent: AgentName,
-    /// Use the settings of the user, for every project (the default)
+    /// Use the user settings, for every project (the default)
     #[arg(long, conflicts_with = "project")]
     user: bool,
-    /// Use the settings of the project in the working directory
+    /// Use the project settings in the working directory
     #[arg(long)]
     project: bool,
-    /// Show what would change, but write nothing
+    /// Show what would change without writing anything
     #[arg(long)]
     pub(super) dry_run: bool,
 }

@@ -7,8 +7,8 @@ use crate::settings_file::{apply, broken, read};
 
 /// Remove the hook from an agent's settings
 ///
-/// Only our own entries are removed. If nothing else has changed since, the file is byte for byte
-/// what it was before the hook was installed.
+/// Only Counterfoil's own entries are removed. If nothing else has changed, the file is then
+/// byte for byte identical to the one before the installation.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -65,7 +65,7 @@ pub(super) fn since(installed: &[Installed]) -> Option<i64> {
 
 /// Reports if both the plugin and the settings install the hook, in any files.
 pub(super) fn note_both(installed: &mut [Installed], sessions: &[SessionSeen]) {
-    const BOTH: &str = "both the plugin and the settings install the hook: remove one";
+    const BOTH: &str = "both the plugin and the settings install the hook: remove one of them";
     let by_plugin = installed.iter().any(|hook| hook.is_plugin);
     let by_settings = installed.iter().any(|hook| hook.command.is_some());
     let twice = sessions.iter().max_by_key(|session| session.began).map_or(0, |s| s.recorded_twice);
@@ -74,8 +74,8 @@ pub(super) fn note_both(installed: &mut [Installed], sessions: &[SessionSeen]) {
             hook.problems.push(BOTH.to_owned());
         } else if twice > 0 && !by_plugin && hook.command.is_some() {
             hook.problems.push(format!(
-                "{twice} calls of the newest session were recorded twice: a plugin or another \
-                 file also installs the hook: remove one"
+                "{twice} calls in the newest session were recorded twice because a plugin or \
+                 another file also installs the hook: remove one of them"
             ));
         }
     }
@@ -94,11 +94,11 @@ impl Installed {
         let Some(unheard) = newest.filter(|session| session.last_event.is_none()) else { return };
         let hint = match agent {
             Agent::Codex => {
-                ": Codex runs a hook only once you trust it; start `codex` and accept it, or see \
-                 `/hooks`"
+                ": Codex runs a hook only after you have trusted it; start `codex` and accept it, \
+                 or see `/hooks`"
             }
             Agent::ClaudeCode | Agent::Gemini => {
-                ": the agent may have been running already, or it runs no hooks"
+                ": the agent may have been started earlier, or it may not run hooks"
             }
         };
         let id = &unheard.session;
@@ -132,7 +132,7 @@ fn in_file(
     let hooks = match hooks_in(agent, file.form, text) {
         Ok(hooks) => hooks,
         Err(error) => {
-            let broken = format!("line {}: {error}: the agent cannot read it", error.line());
+            let broken = format!("line {}: {error}: the agent cannot read this file", error.line());
             return vec![entry(None, vec![broken])];
         }
     };
@@ -161,7 +161,7 @@ fn in_file(
 fn trouble(agent: Agent, command: &str) -> Option<String> {
     let program = program_of(agent, command)?;
     let Some(path) = found(&program) else {
-        return Some(format!("`{program}` is not an executable program"));
+        return Some(format!("`{program}` was not found or is not executable"));
     };
     let own = concat!("counterfoil ", env!("CARGO_PKG_VERSION"));
     match version(&path) {

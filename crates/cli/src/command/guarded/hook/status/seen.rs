@@ -123,10 +123,10 @@ impl Record {
                 let Some(agent) = agent_of(transcript.format) else {
                     let form = transcript.format.name();
                     return Err(Complaint::new(format!(
-                        "`{}` has the format {form}, which no agent with hooks writes",
+                        "`{}` has the log format {form}, which no agent with hooks writes",
                         path.display()
                     ))
-                    .help("name a log of claude-code, codex or gemini-cli")
+                    .help("pass a log of claude-code, codex or gemini-cli")
                     .into());
                 };
                 if wanted.sessions.is_empty() || wanted.sessions.contains(&transcript.id) {

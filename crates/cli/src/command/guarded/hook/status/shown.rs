@@ -15,7 +15,8 @@ const LISTED: usize = 20;
 pub(super) fn text(status: &Status, paint: Paint) -> String {
     let mut out = String::new();
     if let Some(problem) = &status.state.problem {
-        let _ = writeln!(out, "{}: nothing recorded: {}", paint.error("wrong"), visible(problem));
+        let label = paint.error("problem");
+        let _ = writeln!(out, "{label}: nothing can be recorded: {}", visible(problem));
     }
     for agent in &status.agents {
         agent_text(agent, paint, &mut out);
@@ -33,8 +34,10 @@ pub(super) fn text(status: &Status, paint: Paint) -> String {
 fn agent_text(agent: &AgentStatus, paint: Paint, out: &mut String) {
     let _ = writeln!(out, "{}", paint.bold(agent.agent));
     if agent.by_plugin {
-        let _ =
-            writeln!(out, "  not in any settings: a plugin installed it for the newest session");
+        let _ = writeln!(
+            out,
+            "  the hook is not in any settings file; a plugin ran it in the newest session"
+        );
     } else if agent.installed.is_empty() {
         let name = agent.agent;
         let _ = writeln!(out, "  not installed: run `counterfoil hook install {name}`");
@@ -45,7 +48,7 @@ fn agent_text(agent: &AgentStatus, paint: Paint, out: &mut String) {
         let what = if plugin { ": installed by the plugin".to_owned() } else { what };
         let _ = writeln!(out, "  {:<8} {}{}", hook.scope, hook.file, visible(&what));
         for problem in &hook.problems {
-            let _ = writeln!(out, "           {}: {}", paint.error("wrong"), visible(problem));
+            let _ = writeln!(out, "           {}: {}", paint.error("problem"), visible(problem));
         }
     }
     match &agent.last_event {
@@ -54,7 +57,7 @@ fn agent_text(agent: &AgentStatus, paint: Paint, out: &mut String) {
             let _ = writeln!(out, "  last event {}: {}, session {session}", seen.time, seen.event);
         }
         None => {
-            let _ = writeln!(out, "  no event from its sessions");
+            let _ = writeln!(out, "  no events from its sessions");
         }
     }
     if let Some(judgement) = &agent.last_judgement {
@@ -66,7 +69,7 @@ fn judgement_text(judgement: &Judgement, out: &mut String) {
     let Judgement { time, findings, .. } = judgement;
     let findings = findings.as_array().map(Vec::as_slice).unwrap_or_default();
     let count = match findings.len() {
-        0 => "nothing found".to_owned(),
+        0 => "no findings".to_owned(),
         1 => "1 finding".to_owned(),
         many => format!("{many} findings"),
     };
@@ -96,11 +99,11 @@ impl Counts {
         };
         let refused = match refused {
             0 => String::new(),
-            many => format!(", {many} that the agent itself refused"),
+            many => format!(", {many} refused by the agent itself"),
         };
         format!(
             "{calls} calls, {with_receipt} with a receipt, {without}, {earlier} from before the \
-             hook{refused}"
+             hook was active{refused}"
         )
     }
 }
@@ -124,7 +127,7 @@ fn session_text(session: &SessionSeen, paint: Paint, out: &mut String) {
             earlier: helpers.before_the_hook,
             refused: helpers.refused_by_the_agent,
         };
-        let _ = writeln!(out, "    {} of its sub-agents: {}", helpers.logs, counts.text(paint));
+        let _ = writeln!(out, "    sub-agents ({} logs): {}", helpers.logs, counts.text(paint));
     }
     if session.gaps().next().is_some() {
         let _ = writeln!(out, "    {}", session.file);
