@@ -288,7 +288,7 @@ fn two_runs_are_compared() {
     exit 2
     --- stderr
     error: not.json: not a report of `check --format json`: missing field `findings` at line 1 column 2
-      help: write it with `counterfoil check … --format json --output OLD.json`
+      help: create it with `counterfoil check … --format json --output OLD.json`
     ");
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     /// Approve every call that needs approval; denied and blocked calls stay denied
     #[arg(long, short)]
     yes: bool,
-    /// Chat line by line, without full-screen interface, colours or animation
+    /// Chat line by line, without a full-screen interface, colours or animation
     #[arg(long)]
     plain: bool,
     /// With a prompt, print the answer as JSON with the members answer, stands, findings,

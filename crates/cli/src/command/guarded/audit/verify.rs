@@ -29,8 +29,8 @@ pub(super) struct Arguments {
     /// Where checkpoints of the ledger were witnessed: a file, or the URL of a Counterfoil witness
     #[arg(long, value_name = "FILE|URL")]
     witnessed: Vec<String>,
-    /// The key of the witness at that URL (NAME+HASH+KEY); a checkpoint that it did not cosign is
-    /// rejected
+    /// The key of the witness at the `--witnessed` URL (NAME+HASH+KEY); a checkpoint that it did not
+    /// cosign is rejected
     #[arg(long, value_name = "KEY", requires = "witnessed")]
     witness_key: Option<VerifierKey>,
     /// A PEM file with a public key that was kept elsewhere

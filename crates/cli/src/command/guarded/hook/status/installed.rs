@@ -98,7 +98,7 @@ impl Installed {
                  or see `/hooks`"
             }
             Agent::ClaudeCode | Agent::Gemini => {
-                ": the agent may have been started earlier, or it may not run hooks"
+                ": the agent may have been started before that, or it may not run hooks"
             }
         };
         let id = &unheard.session;
