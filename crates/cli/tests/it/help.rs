@@ -26,18 +26,18 @@ fn help() {
       policy       Check a policy, or show what it would do
       chat         Chat with an agent whose calls are judged and whose answers are checked against the
                    record
-      scheduler    Manage scheduled tasks of the chat agent
+      scheduler    Manage scheduled tasks for the chat agent
       skills       Manage the chat agent's skills: list, check, show, or trust one
-      run          Make one tool call through the guard: validated, judged, run, recorded
+      run          Make one tool call through the guard, which validates, judges, runs and records it
       approve      Approve a call that was denied because it needs a person's approval
       mcp          Run a gateway between MCP clients and servers that validates, judges and records
                    calls
       proxy        Run a proxy between an agent and its model that checks tool calls and claims
       serve        Serve the dashboard and the HTTP API: sessions, receipts, approvals
       tools        List the tools as the guard sees them: origin, effects, whether they are offered
-      stats        Show statistics of the ledger: calls by tool and model, rejections, false claims,
+      stats        Show statistics from the ledger: calls by tool and model, rejections, false claims,
                    repetition
-      undo         Undo what a shell command changed, from its snapshot
+      undo         Undo a shell command's changes, from its snapshot
       config       Check, show or migrate the configuration, or print its schema
       doctor       Show which sandboxing this machine supports, and how to enable the rest
       trust        Trust a project's configuration file in its present form

@@ -107,7 +107,7 @@ fn a_client_s_servers_go_behind_the_gateway_and_come_out_again() {
     assert!(ran.code == 0 && ran.out.contains("removed  files"), "{ran}");
     assert_eq!(read(), text);
     for (arguments, why) in [
-        (&["mcp", "install", "windsurf", "--project"][..], "leave `--project` out"),
+        (&["mcp", "install", "windsurf", "--project"][..], "omit `--project`"),
         (&["mcp", "install", "vscode", "--project"], "add a server in the client first"),
         (&["mcp", "install", "cursor", "--file", "broken.json"], "broken.json:1:"),
         (&["mcp", "install", "emacs"], "possible values"),
@@ -310,7 +310,7 @@ fn a_client_over_streams_reaches_a_server_through_two_gateways() {
 fn what_cannot_be_listened_on_or_reached_is_said() {
     let desk = Desk::with(&[("token.toml", "[mcp.listen]\ntoken_env = \"NO_SUCH_TOKEN\"\n")]);
     for (arguments, why) in [
-        (&["mcp", "--listen", "0.0.0.0:0", "--", "x"][..], "clients need no token"),
+        (&["mcp", "--listen", "0.0.0.0:0", "--", "x"][..], "no client token is required"),
         (&["mcp", "--listen", "here", "--", "x"], "invalid socket address"),
         (&["mcp", "--listen", "127.0.0.1:0", "--builtin", "file"], "cannot be used with"),
         (
@@ -375,7 +375,7 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
         assert!(ran.code == 2 && ran.err.contains(why), "{ran}");
     }
     let ran = desk.spawn(&variables, &["mcp"], "");
-    assert!(ran.code == 2 && ran.err.contains("no server given"), "{ran}");
+    assert!(ran.code == 2 && ran.err.contains("no server specified"), "{ran}");
 }
 
 /// A server that writes in its folder and beside it, and reports what succeeded.

@@ -353,12 +353,12 @@ fn a_tool_that_is_misspelt_is_named() {
     let ran = explain(&desk, "--tool shel --completed read_fil");
     assert!(
         ran.out.contains(
-            "`counterfoil run` has no tool `shel` and would refuse it; did you mean `shell`?"
+            "`counterfoil run` has no tool `shel` and would refuse the call; did you mean `shell`?"
         ),
         "{ran}"
     );
     assert!(
-        ran.out.contains("`--completed` names the unknown tool `read_fil`; did you mean"),
+        ran.out.contains("`--completed` contains the unknown tool `read_fil`; did you mean"),
         "{ran}"
     );
 }
@@ -394,10 +394,11 @@ fn what_the_tool_itself_refuses_is_told() {
         let tool = ran.out.lines().find(|line| line.starts_with("  tool        deny")).unwrap();
         assert!(tool.contains(expected), "{ran}");
         assert!(!ran.out.contains(" ask "), "{ran}");
-        assert_eq!((ran.code, ran.out.trim_end().lines().last()), (1, Some("it would be denied")));
+        let last = ran.out.trim_end().lines().last();
+        assert_eq!((ran.code, last), (1, Some("the call would be denied")));
     }
     let ran = explain(&desk, r#"--tool read_file --args '{"path":"a.txt"}'"#);
-    assert_eq!((ran.code, ran.out.trim_end().lines().last()), (0, Some("it would run")), "{ran}");
+    assert_eq!((ran.code, ran.out.trim_end().lines().last()), (0, Some("the call would run")), "{ran}");
     let ran = explain(&desk, "--tool nosuch");
     assert!(
         ran.out.contains("\nno gate would object\nnote: `counterfoil run` has no tool `nosuch`"),

@@ -112,7 +112,7 @@ fn a_program_is_told_the_address_and_its_end_is_ours() {
     assert!(words[2].starts_with("http://127.0.0.1:"));
     let ran = desk.run("proxy run -- no-such-program");
     assert_eq!(ran.code, 2);
-    assert!(ran.err.contains("`no-such-program` cannot be started"), "{}", ran.err);
+    assert!(ran.err.contains("cannot start `no-such-program`"), "{}", ran.err);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn the_result_goes_to_standard_output_and_the_rest_beside_it() {
     assert_eq!((ran.code, ran.out.as_str()), (0, "from input\n"), "{ran}");
     let ran = shop.run("run shell --args @absent.json", "");
     assert_eq!(ran.code, 2, "{ran}");
-    assert!(ran.err.starts_with("error: the arguments absent.json cannot be read: "), "{ran}");
+    assert!(ran.err.starts_with("error: cannot read the arguments from absent.json: "), "{ran}");
 }
 
 #[test]
@@ -307,8 +307,8 @@ fn what_was_called_is_counted() {
      UNKNOWN_TOOL         3
      blocked_command      1
 
-     CHANGED FOR THE AGENT BY  RESULTS
-     feedback                        1
+     RESULT FILTER  CHANGED
+     feedback             1
 
      TOOLS THAT DO NOT EXIST  CALLS
      shel                         2
@@ -454,14 +454,14 @@ fn arguments_are_also_given_as_words() {
     assert_snapshot!(shop.run("run read_file notes.txt", ""), @"
     exit 2
     --- stderr
-    error: `notes.txt` is not of the form KEY=VALUE
+    error: expected KEY=VALUE, got `notes.txt`
       help: to pass a command line, put it after `--`
     ");
     assert_snapshot!(shop.run("run read_file -- notes.txt", ""), @"
     exit 2
     --- stderr
-    error: `read_file` takes no command line
-      help: give its arguments as `KEY=VALUE`
+    error: `read_file` does not accept a command line
+      help: pass its arguments as `KEY=VALUE`
     ");
 }
 

@@ -58,7 +58,7 @@ fn tokens_have_roles_and_a_policy_is_replayed() {
     let ran = desk.spawn(&[], &["run", "read_file", "--args", "{\"path\":\"notes\"}"], "");
     assert_eq!(ran.code, 0, "{}", ran.err);
     let running = start(&desk, &["--token-file", "tokens"]);
-    assert!(running.line.ends_with("; sign in with a token of tokens\n"), "{}", running.line);
+    assert!(running.line.ends_with("; sign in with a token from tokens\n"), "{}", running.line);
     let bearer = |token: &str| {
         format!("authorization: Bearer {token}\r\ncontent-type: application/json\r\n")
     };
@@ -112,7 +112,7 @@ fn what_cannot_be_used_is_refused() {
         ("--listen 0.0.0.0:0", "no token is configured"),
         ("--token-file short", "short:1: a token must have at least 16 characters"),
         ("--token-file role", "role:1: the role must be `read` or `operate`"),
-        ("--token-file empty", "has no token"),
+        ("--token-file empty", "contains no tokens"),
         ("--token-file open", "other users can read the token file open (mode 644)"),
         ("--token-file absent", "cannot be read"),
     ] {

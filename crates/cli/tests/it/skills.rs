@@ -35,7 +35,7 @@ fn skills_are_listed_checked_and_not_trusted_without_a_terminal() {
     let listed = skills(&desk, &["list"]);
     assert!(listed.out.contains("greeting  yours"), "{listed}");
     assert!(
-        listed.out.contains("other  not used: run `counterfoil skills trust` to use it"),
+        listed.out.contains("other  not in use: to use it, run `counterfoil skills trust`"),
         "{listed}"
     );
     let checked = skills(&desk, &["check"]);

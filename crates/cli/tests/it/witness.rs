@@ -44,7 +44,7 @@ fn stand(desk: &Desk) -> Standing {
         line.trim_end().strip_prefix(start).unwrap().to_owned()
     };
     let url = after("note: send checkpoints to ");
-    let key = after("note: its key is ");
+    let key = after("note: the witness key is ");
     Standing { child, lines, url, key }
 }
 

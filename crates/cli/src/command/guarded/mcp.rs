@@ -17,22 +17,22 @@ use reach::Reach;
 
 /// Run a gateway between MCP clients and servers that validates, judges and records calls
 ///
-/// Put it before the server's command in the client's configuration. The client sees the same
-/// tools, and messages pass unchanged, except that invalid or denied calls are answered by the
-/// gateway, and results carry the id of their receipt in `_meta`. With `--builtin`, the server
-/// offers our own tools.
+/// Put it in front of the server's command in the client's configuration. The client sees the same
+/// tools, and messages pass through unchanged, with two exceptions: the gateway itself answers
+/// invalid and denied calls, and it adds the receipt id to each result's `_meta`. With `--builtin`,
+/// it offers Counterfoil's own tools instead.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:
   counterfoil mcp install claude-code       route a client's servers through the gateway
   counterfoil mcp -- npx -y @modelcontextprotocol/server-filesystem .
-  counterfoil mcp inspect -- npx -y x       what a server offers and what changed
+  counterfoil mcp inspect -- npx -y x       show what a server offers and what has changed
   counterfoil mcp --name github -- github-mcp-server stdio
   counterfoil mcp --url https://mcp.example/mcp --header 'Authorization: Bearer ${TOKEN}'
   counterfoil mcp --listen 127.0.0.1:8765 -- uvx mcp-server-git
-  counterfoil mcp                           the servers of the configuration, as one
+  counterfoil mcp                           all configured servers, as one server
   counterfoil mcp --builtin shell,file
-  counterfoil check --session ID            what the agent said, against the calls it made
+  counterfoil check --session ID            check the agent's claims against its calls
 
 In a client's configuration:
   { \"mcpServers\": { \"files\": { \"command\": \"counterfoil\",
@@ -44,14 +44,14 @@ pub(crate) struct Arguments {
     action: Option<Action>,
     #[command(flatten)]
     reach: Reach,
-    /// Translate between two protocol revisions, where only one of client and server uses sessions
+    /// Translate between protocol revisions if only one of client and server uses sessions
     #[arg(long, conflicts_with = "builtin")]
     bridge: bool,
-    /// Accept clients over HTTP at /mcp on this address (`127.0.0.1:8765`) instead of standard
-    /// input and output; `[mcp.listen]` sets who may connect
+    /// Accept clients over HTTP at /mcp on this address (such as `127.0.0.1:8765`) instead of on
+    /// standard input and output; `[mcp.listen]` controls who may connect
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["builtin", "session"])]
     listen: Option<SocketAddr>,
-    /// Offer our own tools instead of a server's: shell, file, web
+    /// Offer Counterfoil's own tools instead of a server's: shell, file, web
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', conflicts_with_all = ["command", "url", "name"])]
     builtin: Vec<Builtin>,
     /// Block a tool whose definition has changed since the server was first seen, until the change
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Continue the session with this id, or begin it
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The model that the client uses, for the record
+    /// Name of the model that the client uses, stored in the record
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
     /// The project's root [default: the working directory]
@@ -83,7 +83,7 @@ enum Builtin {
     Shell,
     /// Files
     File,
-    /// Pages of the web
+    /// Web pages
     Web,
 }
 

@@ -15,9 +15,9 @@ use crate::exit::Exit;
 
 /// Check a policy, or show what it would do
 ///
-/// The policy is in the configuration: `[tools.policy]`, `[tools.authorization]`,
-/// `[tools.permissions]`, `[tools.trust]`, `[tools.dependencies]`, `[tools.blocklist]`. The gates
-/// are those of a running guard, but nothing is executed.
+/// The policy is part of the configuration: `[tools.policy]`, `[tools.authorization]`,
+/// `[tools.permissions]`, `[tools.trust]`, `[tools.dependencies]`, `[tools.blocklist]`. These
+/// commands use the same gates as a running guard, but execute nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -31,11 +31,11 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Read policies, and test every rule with its examples
+    /// Read policies, and test every rule against its examples
     #[command(after_help = "\
-Exit codes: 0 every policy can be used, 2 one cannot.")]
+Exit codes: 0 all policies are valid, 2 at least one is invalid.")]
     Check {
-        /// The files [default: the configuration that is found]
+        /// The configuration files [default: the configuration in effect]
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
     },

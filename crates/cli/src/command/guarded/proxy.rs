@@ -12,28 +12,29 @@ mod stand;
 
 /// Run a proxy between an agent and its model that checks tool calls and claims
 ///
-/// Change one base URL, or start the agent with `proxy run`. Requests go to the provider with the
-/// agent's own key. Tool calls are checked against the request's tools and the configured rules
-/// before the agent sees them, reported results become evidence, and the model's claims are checked
-/// against that evidence. Anything without a finding passes byte for byte.
+/// Set the agent's base URL to the proxy's address, or start the agent with `proxy run`. Requests
+/// go to the provider with the agent's own key. Tool calls are checked against the request's tools
+/// and the configured rules before the agent sees them. The tool results that the agent reports
+/// become evidence, and the model's claims are checked against it. Anything without a finding
+/// passes through byte for byte.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:
-  counterfoil proxy                         OpenAI and Anthropic, on http://127.0.0.1:8788
-  counterfoil proxy run -- my-agent         the same for one program, which gets the address
+  counterfoil proxy                         proxy OpenAI and Anthropic on http://127.0.0.1:8788
+  counterfoil proxy run -- my-agent         start a program that uses the proxy
   counterfoil proxy --mode block --upstream http://127.0.0.1:11434
-  counterfoil proxy status                  what a running proxy has seen
-  counterfoil proxy tail                    each answer as it arrives, with its outcome
+  counterfoil proxy status                  show what a running proxy has seen
+  counterfoil proxy tail                    show each answer as it arrives, with its outcome
 
-In an agent:
+In the agent's environment:
   OPENAI_BASE_URL=http://127.0.0.1:8788/v1
   ANTHROPIC_BASE_URL=http://127.0.0.1:8788
 
 Modes:
-  observe    pass everything unchanged and record it
-  annotate   note unsupported claims below the answer [default]
-  correct    ask the model again; note claims that stay unsupported below the answer
-  block      ask the model again; withhold answers that stay unsupported
+  observe    pass everything through unchanged, and record findings
+  annotate   add a note about unsupported claims below the answer [default]
+  correct    ask the model again; add a note about claims that are still unsupported
+  block      ask the model again; withhold answers that are still unsupported
 
 Exit codes: 0 stopped (`proxy run`: the exit code of the program), 2 usage or input error.")]
 pub(crate) struct Arguments {
@@ -49,8 +50,8 @@ pub(crate) struct Arguments {
 /// The options of the proxy.
 #[derive(Debug, Clone, Args)]
 struct Standing {
-    /// The server for all requests: the part of its URL before `/v1` [default: that of OpenAI or
-    /// Anthropic, depending on the request]
+    /// The server that receives all requests: its URL without `/v1` and anything after it [default:
+    /// OpenAI or Anthropic, depending on the request]
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
     /// What to do with an answer that the record does not support [default: annotate]
@@ -64,7 +65,7 @@ struct Standing {
 #[derive(Debug, Subcommand)]
 enum Action {
     Run(RunArguments),
-    /// Show what a running proxy has seen, held back and corrected
+    /// Show what a running proxy has seen, withheld and corrected
     Status(look::Arguments),
     /// Show the sessions that a running proxy remembers
     Sessions(look::Arguments),
@@ -72,10 +73,10 @@ enum Action {
     Tail(look::Arguments),
 }
 
-/// Run a program whose model requests go through a proxy of its own
+/// Run a program, with its own proxy for its model requests
 ///
-/// The proxy ends with the program. The program gets the address in `OPENAI_BASE_URL`,
-/// `OPENAI_API_BASE` and `ANTHROPIC_BASE_URL`.
+/// The proxy stops when the program exits. The program gets the proxy's address in
+/// `OPENAI_BASE_URL`, `OPENAI_API_BASE` and `ANTHROPIC_BASE_URL`.
 #[derive(Debug, Args)]
 struct RunArguments {
     #[command(flatten)]
@@ -91,13 +92,13 @@ struct RunArguments {
 /// What to do with an answer that the record does not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Mode {
-    /// Pass everything unchanged, and record findings
+    /// Pass everything through unchanged, and record findings
     Observe,
     /// Add a note below the answer
     Annotate,
-    /// Ask the model again; if its answer does not improve, add a note below it
+    /// Ask the model again; if the new answer is no better, add a note below it
     Correct,
-    /// Ask the model again; if its answer does not improve, hold it back
+    /// Ask the model again; if the new answer is no better, withhold it
     Block,
 }
 

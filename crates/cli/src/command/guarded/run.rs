@@ -24,10 +24,10 @@ use crate::signals::interrupted;
 use crate::surroundings::{environment, runtime};
 use crate::terminal::Paint;
 
-/// Make one tool call through the guard: validated, judged, run, recorded
+/// Make one tool call through the guard, which validates, judges, runs and records it
 ///
-/// The result goes to standard output, as an agent would see it; the outcome of the call, with the
-/// id of its receipt, goes to standard error. If a gate asks, the question appears on the terminal.
+/// The result, as an agent would see it, goes to standard output; the outcome of the call, with its
+/// receipt id, goes to standard error. If a gate requires approval, you are asked on the terminal.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -40,42 +40,42 @@ Examples:
 
 Exit codes: 0 completed, 1 failed, denied, refused or cancelled, 2 usage or input error.")]
 pub(crate) struct Arguments {
-    /// The tool; `counterfoil tools` lists them
+    /// The name of the tool; `counterfoil tools` lists all tools
     tool: String,
-    /// Arguments of the tool, one per `KEY=VALUE`; a value is JSON if the tool expects another type
-    /// than text
+    /// Arguments of the tool, each as `KEY=VALUE`; the value is parsed as JSON unless the tool
+    /// expects text
     #[arg(value_name = "KEY=VALUE", conflicts_with = "args")]
     members: Vec<String>,
     /// After `--`: a command line, for tools that take one
     #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["args", "members"])]
     line: Vec<String>,
-    /// The arguments as a JSON object; - reads standard input, @FILE a file
+    /// The arguments as a JSON object; - reads them from standard input, @FILE from a file
     #[arg(long, value_name = "JSON", default_value = "{}")]
     args: String,
     /// Continue the session with this id, or begin it
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Approve whatever a gate asks; denied and blocked calls stay denied
+    /// Approve every call that requires approval; denied and blocked calls stay denied
     #[arg(long, short)]
     yes: bool,
-    /// Print the whole answer as JSON, with the members execution_id, status, category, result,
+    /// Print the whole answer as JSON, with the fields execution_id, status, category, result,
     /// warnings, receipt
     #[arg(long)]
     json: bool,
-    /// How far the call is trusted
+    /// Trust level of the call
     #[arg(long, value_name = "LEVEL", default_value = "provisional")]
     trust: Trust,
-    /// The phase of the agent's cycle in which the call is made
+    /// Phase of the agent loop in which the call is made
     #[arg(long, value_name = "PHASE", default_value = "executor")]
     phase: When,
     /// The sub-agent that makes the call
     #[arg(long, value_name = "NAME")]
     caller: Option<String>,
-    /// The model that requested the call, for the record
+    /// The model that requested the call, stored in the record
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Treat the call as requested by an agent instead of you: links must have appeared before, commands can be
-    /// undone
+    /// Treat the call as requested by an agent instead of by you: links must have appeared earlier,
+    /// and commands can be undone
     #[arg(long)]
     from_agent: bool,
     /// The project's root, to which the call is confined [default: the working directory]
@@ -156,8 +156,8 @@ fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
     let schema = |name: &str| tool.and_then(|t| t.parameters.as_ref()?.pointer(name));
     if !arguments.line.is_empty() {
         if schema("/properties/command").is_none() {
-            let wrong = format!("`{}` takes no command line", arguments.tool);
-            return Err(Complaint::new(wrong).help("give its arguments as `KEY=VALUE`").into());
+            let wrong = format!("`{}` does not accept a command line", arguments.tool);
+            return Err(Complaint::new(wrong).help("pass its arguments as `KEY=VALUE`").into());
         }
         // A single word is used unchanged as a command line: `-- 'ls | wc -l'`.
         let line = match arguments.line.as_slice() {
@@ -172,7 +172,7 @@ fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
     let mut members: BTreeMap<&str, Box<RawValue>> = BTreeMap::new();
     for member in &arguments.members {
         let Some((name, text)) = member.split_once('=') else {
-            let wrong = format!("`{member}` is not of the form KEY=VALUE");
+            let wrong = format!("expected KEY=VALUE, got `{member}`");
             return Err(Complaint::new(wrong)
                 .help("to pass a command line, put it after `--`")
                 .into());
@@ -190,12 +190,12 @@ fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
 fn written(text: &str) -> anyhow::Result<String> {
     if text == "-" {
         let mut input = String::new();
-        io::stdin().lock().read_to_string(&mut input).context("standard input cannot be read")?;
+        io::stdin().lock().read_to_string(&mut input).context("cannot read standard input")?;
         return Ok(input);
     }
     match text.strip_prefix('@') {
         Some(path) => {
-            files::read_text(path).with_context(|| format!("the arguments {path} cannot be read"))
+            files::read_text(path).with_context(|| format!("cannot read the arguments from {path}"))
         }
         None => Ok(text.to_owned()),
     }
@@ -328,7 +328,7 @@ fn line(
     text += &format!(", session {}", session.id());
     let asked = answer.is_some_and(|answer| !answer.questions.is_empty());
     if asked {
-        let help = "approve it on a terminal, or pass `--yes`";
+        let help = "approve the call on a terminal, or pass `--yes`";
         text += &format!("\n  {}: {help}", paint.help("help"));
     }
     text

@@ -19,17 +19,17 @@ use crate::exit::{Complaint, Exit};
 use crate::signals::interrupted;
 use crate::surroundings::runtime;
 
-/// Manage scheduled tasks of the chat agent
+/// Manage scheduled tasks for the chat agent
 ///
-/// Times are in this machine's time zone. Each firing is a call through every gate, with a receipt,
-/// and runs once, even if several processes wait for it.
+/// Times are in this machine's time zone. Each run of a task is a call that passes through every
+/// gate and gets a receipt. It happens only once, even if several processes are waiting for it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   counterfoil scheduler explain 'first monday of the month at 9'
   counterfoil scheduler add 'every weekday at 9am' 'Summarize the failed builds of last night'
   counterfoil scheduler list
-  counterfoil scheduler run            until Ctrl-C; `--once` runs what is due now, and ends")]
+  counterfoil scheduler run            until Ctrl-C; `--once` runs the tasks due now, and exits")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     what: What,
@@ -37,18 +37,18 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Explain a time expression, and store nothing
+    /// Explain a time expression without adding a task
     Explain {
-        /// When, in English, or five cron fields
+        /// The time, in English or as five cron fields
         when: String,
     },
     /// Add a task
     Add {
-        /// When, in English, or five cron fields
+        /// The time, in English or as five cron fields
         when: String,
-        /// The prompt to run then
+        /// The prompt to run at that time
         prompt: String,
-        /// What to do with missed firings
+        /// What to do about missed runs
         #[arg(long, value_name = "POLICY", default_value = "once")]
         catch_up: Missed,
     },
@@ -71,7 +71,7 @@ enum What {
         /// Run the tasks that are due now, and exit
         #[arg(long)]
         once: bool,
-        /// Approve whatever a gate asks; denied and blocked calls stay denied
+        /// Approve every call that requires approval; denied and blocked calls stay denied
         #[arg(long, short)]
         yes: bool,
         /// The model, by its name in `[[llm.providers]]`
@@ -181,17 +181,17 @@ fn line(shown: &ShownTask) -> String {
     let mut text = format!("{task}  {state}  {next}  {}\n   {}", visible(when), visible(prompt));
     text.push_str(&format!("\n   in {}", visible(workspace)));
     if let Some(LastFiring { due, outcome, .. }) = last {
-        let outcome = outcome.as_deref().unwrap_or("running, or interrupted by a killed process");
-        text.push_str(&format!("; last {due}: {outcome}"));
+        let outcome = outcome.as_deref().unwrap_or("still running, or its process was killed");
+        text.push_str(&format!("; last run {due}: {outcome}"));
     }
     text
 }
 
 fn cancel(scheduler: &Scheduler, task: u64) -> anyhow::Result<Exit> {
     let id: TaskId = serde_json::from_value(Value::from(task))
-        .map_err(|_| Complaint::new(format!("`{task}` is not the number of a task")))?;
+        .map_err(|_| Complaint::new(format!("`{task}` is not a valid task number")))?;
     if !scheduler.store().cancel(id)? {
-        let help = "`counterfoil scheduler list` lists them";
+        let help = "`counterfoil scheduler list` lists the active tasks";
         return Err(Complaint::new(format!("no active task {task}")).help(help).into());
     }
     writeln!(io::stdout(), "task {task} cancelled")?;
@@ -203,12 +203,12 @@ async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
     let mut lines = Lines::new(false);
     lines.show(&begun.notices)?;
     let Some(scheduler) = begun.scheduler.clone() else {
-        return Err(Complaint::new("no scheduled tasks to run".to_owned()).into());
+        return Err(Complaint::new("the scheduled tasks are not available".to_owned()).into());
     };
     let interrupted_before = scheduler.give_up_interrupted(GIVEN_UP)?;
     if interrupted_before > 0 {
-        let note = "were interrupted earlier and will not run again";
-        writeln!(io::stderr(), "note: {interrupted_before} firings {note}")?;
+        let note = "interrupted earlier and will not be repeated";
+        writeln!(io::stderr(), "note: {interrupted_before} task runs were {note}")?;
     }
     let mut exit = Exit::Clean;
     loop {

@@ -28,25 +28,26 @@ const SHORTEST: usize = 16;
 
 /// Serve the dashboard and the HTTP API: sessions, receipts, approvals
 ///
-/// Shows sessions as timelines, receipts with their proofs, answers with their claims underlined,
-/// rejections, pending approvals, and the policy with replay; updated live. Without a token file,
-/// the command prints a link that signs in one browser, and a new link after each use.
+/// The dashboard shows sessions as timelines, receipts with their proofs, answers with their claims
+/// underlined, rejections, pending approvals, and the policy with replay. It is updated live.
+/// Without a token file, the command prints a link that signs in one browser, and a new link after
+/// each use.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  counterfoil serve                                on http://127.0.0.1:7420
+  counterfoil serve                                serve on http://127.0.0.1:7420
   counterfoil serve --read-only
   counterfoil serve --token-file tokens --listen 10.0.0.5:7420
   curl -H 'Authorization: Bearer TOKEN' http://127.0.0.1:7420/api/v1/receipts
 
-A token file has one token a line: its role (`read` or `operate`), the token (16 characters or
-more), and a name: `operate 2f0c9a71b3d4e586 ada`. Only its owner may have read permission.
+A token file has one token per line: its role (`read` or `operate`), the token (16 characters or
+more), and a name: `operate 2f0c9a71b3d4e586 ada`. The file must be readable only by its owner.
 
 Exit codes: 0 stopped, 2 usage or input error.")]
 pub(crate) struct Arguments {
     /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7420")]
     listen: SocketAddr,
-    /// Do not allow anyone to grant or refuse approvals here
+    /// Do not allow approvals to be granted or refused here
     #[arg(long)]
     read_only: bool,
     /// A file with tokens and their roles; required if other machines can connect
@@ -109,7 +110,7 @@ fn announced(
     tokens: Option<&Path>,
 ) -> anyhow::Result<Option<Box<dyn Fn(&str) + Send + Sync>>> {
     if let Some(path) = tokens {
-        let told = format!("http://{address}; sign in with a token of {}", path.display());
+        let told = format!("http://{address}; sign in with a token from {}", path.display());
         writeln!(io::stderr(), "note: listening on {told}")?;
         return Ok(None);
     }
@@ -117,7 +118,7 @@ fn announced(
         // Standard error may be closed.
         let _unread = writeln!(
             io::stderr(),
-            "note: this link signs one browser in: http://{address}/login?token={token}"
+            "note: this link signs in one browser: http://{address}/login?token={token}"
         );
     })))
 }
@@ -151,7 +152,7 @@ fn browser_host(arguments: &Arguments, address: SocketAddr) -> anyhow::Result<Op
     }
     let mut bytes = [0_u8; 10];
     let filled = SystemRandomness.fill(&mut bytes);
-    filled.context("cannot generate a name for this server")?;
+    filled.context("cannot generate a host name for this server")?;
     let name: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     Ok(Some(format!("cf-{name}.localhost:{}", address.port())))
 }
@@ -187,7 +188,7 @@ fn may_listen(arguments: &Arguments) -> anyhow::Result<()> {
 /// Reads the tokens from a file, which only its owner may be able to read.
 fn tokens(path: &Path) -> anyhow::Result<Vec<AccessToken>> {
     let text = files::read_text(path)
-        .with_context(|| format!("the token file {} cannot be read", path.display()))?;
+        .with_context(|| format!("cannot read the token file {}", path.display()))?;
     is_private(path)?;
     let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
     let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -196,14 +197,14 @@ fn tokens(path: &Path) -> anyhow::Result<Vec<AccessToken>> {
             token(line).map_err(|why| {
                 let what = format!("{}:{number}: {why}", path.display());
                 Complaint::new(what).help(
-                    "write each line as `ROLE TOKEN [NAME]`, for instance `read \
+                    "write each line as `ROLE TOKEN [NAME]`, for example `read \
                         2f0c9a71b3d4e586 ada`",
                 )
             })
         })
         .collect::<Result<Vec<_>, _>>()?;
     if tokens.is_empty() {
-        let what = format!("the token file {} has no token", path.display());
+        let what = format!("the token file {} contains no tokens", path.display());
         return Err(Complaint::new(what).help("write each line as `ROLE TOKEN [NAME]`").into());
     }
     Ok(tokens)
@@ -233,7 +234,7 @@ fn is_private(path: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     let what = format!("other users can read the token file {} (mode {mode:o})", path.display());
-    Err(Complaint::new(what).help(format!("`chmod 600 {}`", path.display())).into())
+    Err(Complaint::new(what).help(format!("run `chmod 600 {}`", path.display())).into())
 }
 
 #[cfg(not(unix))]

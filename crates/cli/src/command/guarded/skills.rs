@@ -18,15 +18,15 @@ use crate::terminal::Paint;
 /// Manage the chat agent's skills: list, check, show, or trust one
 ///
 /// A skill is a folder with a `SKILL.md`, in the format of the agentskills specification. Your own
-/// are in `skills` beside your configuration file; a project's are in `.counterfoil/skills`,
-/// `.agents/skills` or `.claude/skills`, and are used once you trust them, until one of their files
-/// changes. Skills in `agent.skill_paths` are used while `check` finds no hidden content from
-/// others.
+/// skills are in `skills` next to your configuration file. A project's skills are in
+/// `.counterfoil/skills`, `.agents/skills` or `.claude/skills`; they are used after you trust them,
+/// until one of their files changes. Skills in `agent.skill_paths` are used as long as a scan finds
+/// nothing suspicious in them.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil skills list
-  counterfoil skills check                    every installed skill
-  counterfoil skills check ./release-notes    one folder; exits with 1 if something is wrong
+  counterfoil skills check                    check every installed skill
+  counterfoil skills check ./release-notes    check one folder; exits with 1 if anything is wrong
   counterfoil skills trust release-notes")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
@@ -42,15 +42,15 @@ enum What {
     List,
     /// Report errors and suspicious content in skills
     Check {
-        /// Folders of skills [default: all that are found]
+        /// Skill folders [default: all installed skills]
         folders: Vec<PathBuf>,
     },
-    /// Show a skill: its text, its tools, and suspicious content
+    /// Show a skill: its text, its tools, and any suspicious content
     Show {
         /// The name of the skill
         name: String,
     },
-    /// Trust a skill in its present form
+    /// Trust the current version of a skill
     Trust {
         /// The name of the skill
         name: String,
@@ -138,7 +138,8 @@ fn trust(found: &mut Found, skill: &Skill, settings: &GuardSettings) -> anyhow::
         return Err(Complaint::new(nobody).into());
     }
     found.trusted.trust(skill).map_err(|error| Complaint::new(error.to_string()))?;
-    writeln!(io::stdout(), "trusted the current version of `{}`, {}", skill.name, skill.digest)?;
+    let Skill { name, digest, .. } = skill;
+    writeln!(io::stdout(), "the current version of `{name}` is now trusted: {digest}")?;
     Ok(Exit::Clean)
 }
 
@@ -146,7 +147,7 @@ fn named<'f>(found: &'f Found, name: &str) -> anyhow::Result<&'f Skill> {
     let skill = found.skills.iter().find(|skill| skill.name == name);
     Ok(skill.ok_or_else(|| {
         Complaint::new(format!("no skill named `{}`", visible(name)))
-            .help("`counterfoil skills list` lists them")
+            .help("`counterfoil skills list` lists all skills")
     })?)
 }
 
@@ -157,8 +158,8 @@ fn list(found: &Found, settings: &GuardSettings) -> anyhow::Result<Exit> {
         let state = match (skill.origin, found.trusted.is_trusted(skill)) {
             (SkillOrigin::User, _) => "yours",
             (_, true) => "trusted",
-            (_, false) if usable => "used: it is in `agent.skill_paths` and has no warnings",
-            (_, false) => "not used: run `counterfoil skills trust` to use it",
+            (_, false) if usable => "in use: listed in `agent.skill_paths`, no warnings",
+            (_, false) => "not in use: to use it, run `counterfoil skills trust`",
         };
         let (name, what) = (visible(&skill.name), visible(&skill.description));
         writeln!(out, "{name}  {state}\n  {what}")?;
@@ -181,6 +182,6 @@ fn checked(wrong: &[String], odd: &[String], count: usize) -> anyhow::Result<Exi
     for warning in odd {
         writeln!(out, "{}: {warning}", paint.help("warning"))?;
     }
-    writeln!(out, "{count} read, {} errors, {} warnings", wrong.len(), odd.len())?;
+    writeln!(out, "{count} skills read, {} errors, {} warnings", wrong.len(), odd.len())?;
     Ok(if wrong.is_empty() && odd.is_empty() { Exit::Clean } else { Exit::Findings })
 }

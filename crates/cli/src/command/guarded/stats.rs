@@ -14,7 +14,7 @@ use crate::exit::{Complaint, Exit};
 use crate::guard::ledger;
 use crate::terminal::Paint;
 
-/// Show statistics of the ledger: calls by tool and model, rejections, false claims, repetition
+/// Show statistics from the ledger: calls by tool and model, rejections, false claims, repetition
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -83,7 +83,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         sessions.retain(|session| session == wanted);
         if sessions.is_empty() {
             return Err(Complaint::new(format!("no session `{wanted}`"))
-                .help("`counterfoil audit tail` shows the latest")
+                .help("`counterfoil audit tail --format json` shows the sessions of the latest \
+                    calls")
                 .into());
         }
     }
@@ -152,7 +153,7 @@ fn text(counted: &Counted, paint: Paint) -> String {
     let codes = stats.by_code.iter().map(|(code, count)| (code.as_str(), *count));
     text += &counts(["REJECTED FOR", "CALLS"], codes);
     let filters = stats.filters.iter().map(|(filter, count)| (filter.as_str(), *count));
-    text += &counts(["CHANGED FOR THE AGENT BY", "RESULTS"], filters);
+    text += &counts(["RESULT FILTER", "CHANGED"], filters);
     let tools = hallucinated_tools.iter().map(|found| (found.tool.as_str(), found.calls));
     text += &counts(["TOOLS THAT DO NOT EXIST", "CALLS"], tools);
     let repeated = repetitions.iter().map(|r| (r.tool.as_str(), r.count as u64));

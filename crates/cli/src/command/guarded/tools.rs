@@ -18,8 +18,8 @@ use crate::{servers, terminal};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil tools
-  counterfoil tools --session fix-42      tools that session may use now
-  counterfoil tools --for 'undo my last change'   tools a model would be offered for it, and why
+  counterfoil tools --session fix-42      tools that this session may use now
+  counterfoil tools --for 'undo my last change'   tools offered for this request, and why
   counterfoil tools --format json | jq '.[] | .name'")]
 pub(crate) struct Arguments {
     /// Show what this session would be offered [default: a new session]
@@ -85,7 +85,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     if offer.deadlock {
         writeln!(
             io::stderr(),
-            "note: every tool waits for another one, so these dependencies are ignored in this turn"
+            "note: all tools are waiting for each other, so their dependencies are ignored in \
+             this turn"
         )?;
     }
     Ok(Exit::Clean)
@@ -150,7 +151,7 @@ fn why(tool: &Tool, offer: &Offer) -> String {
         InclusionReason::AlwaysOn => "always on".to_owned(),
         InclusionReason::NameMentioned => "named in the request".to_owned(),
         InclusionReason::Referenced => "called in this turn".to_owned(),
-        InclusionReason::ShortDescription => "short description".to_owned(),
+        InclusionReason::ShortDescription => "its description is too short to rank".to_owned(),
         InclusionReason::NoEmbedding => "cannot be ranked".to_owned(),
         InclusionReason::SimilarityRank => format!("relevant{}", score(tool, offer)),
         InclusionReason::DependencyMet => "required tools were called".to_owned(),
@@ -170,7 +171,7 @@ fn origin(origin: &Origin) -> String {
         Origin::Builtin => "built in".to_owned(),
         Origin::Mcp { server } => format!("MCP server {}", visible(server)),
         Origin::Skill { name } => format!("skill {}", visible(name)),
-        Origin::External => "elsewhere".to_owned(),
+        Origin::External => "external".to_owned(),
     }
 }
 

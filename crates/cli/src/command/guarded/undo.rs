@@ -12,15 +12,15 @@ use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::guard::Making;
 
-/// Undo what a shell command changed, from its snapshot
+/// Undo a shell command's changes, from its snapshot
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil undo shell_1735999999123_0a1b2c3d
-  counterfoil undo shell_1735999999123_0a1b2c3d --force   also files changed since then
+  counterfoil undo shell_1735999999123_0a1b2c3d --force   also restore files changed since
 
-  counterfoil undo --last                                 the newest command with a snapshot
+  counterfoil undo --last                                 undo the newest command with a snapshot
 
-Snapshots need `[tools.shell] transactional = true` and a `keep_snapshots` above 0; for a coding
+Snapshots require `[tools.shell] transactional = true` and `keep_snapshots` above 0; for a coding
 agent's commands, `[hooks] undo = true`.")]
 pub(crate) struct Arguments {
     /// The id of the execution, from its receipt
@@ -105,14 +105,16 @@ fn complaint(error: &UndoError) -> Complaint {
     let complaint = Complaint::new(error.to_string());
     match error {
         UndoError::NoSnapshot(_) => complaint.help(
-            "snapshots need `[tools.shell] transactional = true` and a `keep_snapshots` above 0; \
+            "snapshots require `[tools.shell] transactional = true` and `keep_snapshots` above 0; \
              for a coding agent's commands, `[hooks] undo = true`",
         ),
         UndoError::ChangedSince(_) => {
-            complaint.help("`--force` restores them anyway; changes made since then are lost")
+            complaint.help("pass `--force` to restore the files anyway; changes made since then \
+                will be lost")
         }
         UndoError::InTheWay(_) => complaint.help(
-            "nothing was undone; move them away, or pass `--force` to undo the rest and keep them",
+            "nothing was undone; move these files away, or pass `--force` to undo the rest and \
+             keep these files",
         ),
         UndoError::Unreadable { .. } | UndoError::Partial(_) => complaint,
     }

@@ -17,10 +17,10 @@ use crate::surroundings::runtime;
 
 /// Act as a witness: keep the checkpoints of other ledgers and cosign consistent ones
 ///
-/// Run it where the operators of the ledger cannot write. `counterfoil audit witness --to URL`
-/// sends it checkpoints, each with the proof that it continues the last one; any other is refused,
-/// and a second history of the same size is kept as evidence. It uses C2SP's witness protocol over
-/// plain HTTP; put a TLS proxy in front of it.
+/// Run it on a machine where the ledger's operators have no write access. `counterfoil audit
+/// witness --to URL` sends it checkpoints, each with a proof that it continues the previous one.
+/// The witness refuses all other checkpoints, and keeps a conflicting checkpoint of the same size
+/// as evidence. It uses the C2SP witness protocol over plain HTTP; put a TLS proxy in front of it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil audit key --verifier > ledger.vkey         on the machine with the ledger
@@ -28,18 +28,18 @@ use crate::surroundings::runtime;
 
 Exit codes: 0 stopped, 2 usage or input error.")]
 pub(crate) struct Arguments {
-    /// The name in each of its cosignatures, preferably a URL without its scheme
+    /// The witness's name in its cosignatures, preferably a URL without the scheme
     #[arg(long, value_name = "NAME")]
     name: String,
-    /// A ledger to witness: its key in the form NAME+HASH+KEY, or a file with such lines
-    /// (repeatable; name a ledger again after its key is replaced)
+    /// The key of a ledger to witness, as NAME+HASH+KEY, or a file with one such key per line
+    /// (repeatable; if a ledger's key is replaced, add the new key)
     #[arg(long, value_name = "KEY", required = true)]
     ledger_key: Vec<String>,
     /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8790")]
     listen: SocketAddr,
-    /// The folder for its key and for the checkpoints it has seen [default: `witness` in the state
-    /// folder]
+    /// The folder for the witness's key and the checkpoints it has seen [default: `witness` in the
+    /// state folder]
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
 }
@@ -50,9 +50,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         ledgers.extend(keys(given)?);
     }
     if let Some(other) = ledgers.iter().find(|key| key.kind != KeyKind::Ledger) {
-        let wrong = format!("`{}` is the key of a witness, not of a ledger", other.name);
+        let wrong = format!("`{}` is a witness key, not a ledger key", other.name);
         return Err(Complaint::new(wrong)
-            .help("`counterfoil audit key --verifier` prints the key of a ledger")
+            .help("`counterfoil audit key --verifier` prints a ledger's key")
             .into());
     }
     let folder = match &arguments.folder {
@@ -69,7 +69,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             .with_context(|| format!("cannot listen on `{}`", arguments.listen))?;
         let address = listener.local_addr()?;
         writeln!(io::stderr(), "note: send checkpoints to http://{address}")?;
-        writeln!(io::stderr(), "note: its key is {}", witness.verifier_key())?;
+        writeln!(io::stderr(), "note: the witness key is {}", witness.verifier_key())?;
         serve_witness(Arc::new(witness), listener, interrupted()).await?;
         Ok(Exit::Clean)
     });
@@ -84,13 +84,13 @@ fn keys(given: &str) -> Result<Vec<VerifierKey>, Complaint> {
     }
     let wrong = |error: &dyn std::fmt::Display| {
         Complaint::new(format!("`{given}`: {error}"))
-            .help("`counterfoil audit key --verifier` prints such a key")
+            .help("`counterfoil audit key --verifier` prints a ledger's key")
     };
     let text = files::read_text(Path::new(given)).map_err(|error| wrong(&error))?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let keys: Result<Vec<VerifierKey>, _> = lines.map(str::parse).collect();
     match keys {
-        Ok(keys) if keys.is_empty() => Err(wrong(&"it contains no key")),
+        Ok(keys) if keys.is_empty() => Err(wrong(&"the file contains no key")),
         keys => keys.map_err(|error| wrong(&error)),
     }
 }

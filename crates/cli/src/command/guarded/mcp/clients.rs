@@ -33,7 +33,7 @@ pub(super) enum Client {
 pub(super) struct Target {
     /// The client
     pub(super) client: Client,
-    /// The servers, by name [default: all that are started by a command]
+    /// Names of the servers [default: all servers that are started by a command]
     #[arg(value_name = "SERVER")]
     pub(super) servers: Vec<String>,
     /// Edit the configuration of the project in the working directory instead of the user's
@@ -105,8 +105,8 @@ impl Client {
             Self::Codex => ".codex/config.toml",
             Self::Gemini => ".gemini/settings.json",
             Self::ClaudeDesktop | Self::Windsurf => {
-                return Err(Complaint::new("this client has a single configuration per user")
-                    .help("leave `--project` out"));
+                return Err(Complaint::new("this client has no project configuration")
+                    .help("omit `--project`"));
             }
         }))
     }
@@ -115,7 +115,7 @@ impl Client {
         let homes = Homes::from_environment();
         let no_home = || {
             Complaint::new("no home folder: HOME is not set")
-                .help("set HOME, or name the file with `--file`")
+                .help("set HOME, or specify the file with `--file`")
         };
         let home = || homes.home().ok_or_else(no_home);
         let of_agent = |agent, name| Ok(homes.folder(agent).ok_or_else(no_home)?.join(name));

@@ -17,8 +17,8 @@ use crate::replace::replace;
 use crate::servers::configured;
 use crate::state::State;
 
-/// Show what a server offers, what is suspicious about it, and what has changed since it was first
-/// seen
+/// Show what a server offers, anything suspicious in it, and what has changed since the server was
+/// first seen
 ///
 /// The server is started and queried, but no tool is called.
 #[derive(Debug, Args)]
@@ -26,20 +26,20 @@ use crate::state::State;
   counterfoil mcp inspect -- npx -y @modelcontextprotocol/server-filesystem .
   counterfoil mcp inspect --accept -- npx -y x   accept its current tools
   counterfoil mcp inspect --url https://mcp.example/mcp
-  counterfoil mcp inspect                   the servers of the configuration, as one
+  counterfoil mcp inspect                   all configured servers, as one server
   counterfoil mcp inspect --format json -- x
 
-Exit codes: 0 no warnings and no changes, 1 warnings or changes, 2 the server does not answer.")]
+Exit codes: 0 no warnings and no changes, 1 warnings or changes, 2 the server does not respond.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     reach: Reach,
-    /// Accept all changes: the present definitions become the reference
+    /// Accept all changes: the current definitions become the new reference
     #[arg(long)]
     accept: bool,
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
     format: Format,
-    /// Maximum time for each answer, in seconds
+    /// Maximum time to wait for each response, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     limit: u64,
 }
@@ -105,8 +105,9 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let options = ClientOptions::within(Duration::from_secs(arguments.limit));
     let offer = runtime.block_on(inspect(&server, &options)).map_err(|error| {
         let help = match server {
-            Server::Remote(_) => "check the address, and whether the server needs a header",
-            _ => "check that this command starts an MCP server: run it by hand",
+            Server::Remote(_) => "check the address, and whether the server requires a header \
+                (`--header`)",
+            _ => "run this command by hand to check that it starts an MCP server",
         };
         Complaint::new(format!("`{name}`: {error}")).help(help)
     })?;
@@ -189,8 +190,8 @@ fn text_of(name: &str, offer: &Offer, changes: &[String], accepted: bool) -> any
         writeln!(out, "changed: {}", clean(change))?;
     }
     match (changes.is_empty(), accepted) {
-        (_, true) => writeln!(out, "accepted: future changes are compared with this version")?,
-        (true, _) => writeln!(out, "no changes since it was first seen")?,
+        (_, true) => writeln!(out, "accepted: later versions will be compared with this one")?,
+        (true, _) => writeln!(out, "no changes since the server was first seen")?,
         (false, _) => {
             writeln!(out, "help: review the changes, then pass `--accept` to accept them")?;
         }

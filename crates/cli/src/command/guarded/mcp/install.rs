@@ -8,16 +8,16 @@ use crate::exit::{Complaint, Exit};
 use crate::settings_file::{apply, broken, own_program, read};
 use crate::suggest::did_you_mean;
 
-/// Put the servers of a client's configuration behind the gateway
+/// Route the servers in a client's configuration through the gateway
 ///
-/// A server `{ "command": "npx", "args": ["-y", "x"] }` becomes `counterfoil mcp -- npx -y x`;
-/// everything else in the file is kept, and installing again changes nothing more.
+/// A server `{ "command": "npx", "args": ["-y", "x"] }` becomes `counterfoil mcp -- npx -y x`.
+/// Everything else in the file is kept, and installing again changes nothing.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  counterfoil mcp install claude-code             every server of this user
-  counterfoil mcp install cursor --project files  one server of the project's .cursor/mcp.json
-  counterfoil mcp install codex --dry-run         what would change
+  counterfoil mcp install claude-code             all of this user's servers
+  counterfoil mcp install cursor --project files  one server in the project's .cursor/mcp.json
+  counterfoil mcp install codex --dry-run         show what would change
 
 Exit codes: 0 done, 2 nothing was written.")]
 pub(crate) struct InstallArguments {
@@ -25,9 +25,9 @@ pub(crate) struct InstallArguments {
     target: Target,
 }
 
-/// Remove the gateway from in front of the servers of a client's configuration
+/// Stop routing the servers in a client's configuration through the gateway
 ///
-/// The client then starts each server itself again, with its original command.
+/// The client then starts each server directly again, with its original command.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -61,7 +61,7 @@ fn edit(
     let Some(first) = places.first() else { return Ok(Exit::Input) };
     let Some(before) = read(&first.path)? else {
         return Err(Complaint::new(format!("`{}` does not exist", first.path.display()))
-            .help("add a server in the client first, or name another file with `--file`")
+            .help("add a server in the client first, or specify another file with `--file`")
             .into());
     };
     let mut known = Vec::new();
@@ -76,8 +76,8 @@ fn edit(
         let wrong = format!("`{}` has no server `{missing}`", first.path.display());
         return Err(match did_you_mean(missing, names.iter().copied()) {
             Some(near) => Complaint::new(wrong).help(near),
-            None if names.is_empty() => Complaint::new(wrong).help("it has no servers"),
-            None => Complaint::new(wrong).help(format!("it has: {}", names.join(", "))),
+            None if names.is_empty() => Complaint::new(wrong).help("the file lists no servers"),
+            None => Complaint::new(wrong).help(format!("the file lists: {}", names.join(", "))),
         }
         .into());
     }
@@ -103,7 +103,7 @@ fn edit(
         writeln!(io::stderr(), "note: `{}` is unchanged: {why}", server.name)?;
     }
     if known.is_empty() {
-        writeln!(io::stderr(), "note: `{}` lists no server", first.path.display())?;
+        writeln!(io::stderr(), "note: `{}` lists no servers", first.path.display())?;
     }
     Ok(Exit::Clean)
 }

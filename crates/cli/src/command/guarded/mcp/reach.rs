@@ -16,10 +16,11 @@ pub(super) struct Reach {
     /// The server's command, after `--`
     #[arg(last = true, value_name = "COMMAND")]
     pub(super) command: Vec<String>,
-    /// The URL of a server over HTTP
+    /// The server's URL, if it is reached over HTTP
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     pub(super) url: Option<String>,
-    /// A header for each request to it: `NAME: VALUE`; `${VARIABLE}` is replaced
+    /// A header to send with each HTTP request, as `NAME: VALUE`; `${VARIABLE}` inserts an
+    /// environment variable
     #[arg(long, value_name = "HEADER", requires = "url")]
     header: Vec<String>,
     /// The server's name in records [default: its package, program or host]
@@ -57,10 +58,10 @@ impl Reach {
     pub(super) fn server(&self) -> anyhow::Result<Server> {
         let Some(url) = &self.url else {
             if self.command.is_empty() {
-                return Err(Complaint::new("no server given")
+                return Err(Complaint::new("no server specified")
                     .help(
-                        "put its command after `--`, pass its address with `--url`, or add \
-                         servers to the configuration (`[mcp.servers.NAME]`)",
+                        "put the server's command after `--`, pass its address with `--url`, or \
+                         add servers to the configuration (`[mcp.servers.NAME]`)",
                     )
                     .into());
             }

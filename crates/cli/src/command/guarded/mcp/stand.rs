@@ -55,8 +55,8 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     if arguments.listen.is_none() && io::stdin().is_terminal() {
         writeln!(
             io::stderr(),
-            "note: this command waits for an MCP client on standard input; let \
-            the client start it"
+            "note: waiting for an MCP client on standard input; normally the client starts this \
+             command"
         )?;
     }
     let start = session(arguments);
@@ -120,7 +120,7 @@ impl Standing<'_> {
         let session = self.guard.session(self.start)?;
         tokio::select! {
             served = serve(&self.guard, &session, input(), output()) => {
-                served.context("the connection broke")?;
+                served.context("the connection to the client failed")?;
             }
             () = interrupted() => {}
         }
@@ -208,17 +208,18 @@ fn access(listen: &ListenOptions, address: SocketAddr) -> anyhow::Result<Access>
         Some(name) => {
             let token = std::env::var(name).ok().filter(|token| !token.is_empty());
             Some(token.ok_or_else(|| {
-                Complaint::new(format!("`mcp.listen.token_env` names `{name}`, which is not set"))
-                    .help(format!("set it with `export {name}=…`"))
+                let what = format!("`mcp.listen.token_env`: variable `{name}` is not set");
+                Complaint::new(what).help(format!("set it with `export {name}=…`"))
             })?)
         }
         None => None,
     };
     if token.is_none() && !address.ip().is_loopback() && !listen.allow_anyone {
-        let what =
-            format!("`{address}` is reachable from other machines, and clients need no token");
-        let help = "name a variable with a token (`mcp.listen.token_env`), listen on 127.0.0.1, \
-            or set `mcp.listen.allow_anyone = true`";
+        let what = format!(
+            "`{address}` is reachable from other machines, and no client token is required"
+        );
+        let help = "set `mcp.listen.token_env` to the name of an environment variable that holds \
+            a token, listen on 127.0.0.1, or set `mcp.listen.allow_anyone = true`";
         return Err(Complaint::new(what).help(help).into());
     }
     Ok(Access {

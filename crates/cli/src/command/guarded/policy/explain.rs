@@ -27,8 +27,8 @@ use crate::terminal::Paint;
 
 /// Show what each gate would decide about a call, which rule applies and why
 ///
-/// A tool of `counterfoil run` is judged as by `run --from-agent`, including its arguments. Any
-/// other tool is judged by its name, or by its definition in a list of tools.
+/// A tool of `counterfoil run` is judged as with `run --from-agent`, including its arguments. Any
+/// other tool is judged only by its name, or by its definition if `--tools` has one.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil policy explain --tool shell --args '{\"command\": \"rm -rf build\"}'
@@ -38,25 +38,25 @@ use crate::terminal::Paint;
 
 Exit codes: 0 the call would run, 1 it would need approval or be denied, 2 usage or input error.")]
 pub(super) struct Arguments {
-    /// The tool
+    /// The name of the tool
     #[arg(long, value_name = "NAME")]
     tool: String,
-    /// Its arguments: a JSON object
+    /// The arguments of the call, as a JSON object
     #[arg(long, value_name = "JSON", default_value = "{}")]
     args: String,
-    /// A list of tools with the tool's definition, in the shape of OpenAI, Anthropic or MCP
+    /// A file with the tool's definition, in OpenAI, Anthropic or MCP format
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: Option<PathBuf>,
-    /// Judge as the hook of this coding agent would, with its settings and its tools
+    /// Judge the call as this coding agent's hook would, with its settings and tools
     #[arg(long, value_name = "AGENT", conflicts_with = "tools")]
     agent: Option<AgentName>,
-    /// Assume that the user has turned off that agent's questions (`bypassPermissions`)
+    /// Assume that the user has turned off the agent's permission prompts (`bypassPermissions`)
     #[arg(long, requires = "agent")]
     without_questions: bool,
     /// Number of calls already made in the session
     #[arg(long, value_name = "N", default_value_t = 0)]
     calls_made: u64,
-    /// Tools that have succeeded in this session
+    /// Tools that have already succeeded in the session
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     completed: Vec<String>,
     #[command(flatten)]
@@ -135,27 +135,27 @@ fn write_text(
     let unknown = !ours && arguments.tools.is_none() && arguments.agent.is_none();
     let end = match (outcome, arguments.agent) {
         ("allow", None) if unknown => "no gate would object",
-        ("allow", None) => "it would run",
+        ("allow", None) => "the call would run",
         ("allow", Some(_)) => "the hook would not object: the agent's own permissions decide",
         ("ask", _) => "the user would be asked for approval",
-        ("note", _) => "it would run, with a note: questions are switched off",
-        _ => "it would be denied",
+        ("note", _) => "the call would run, with a note: permission prompts are turned off",
+        _ => "the call would be denied",
     };
     writeln!(out, "\n{}", paint.bold(end))?;
     let (note, known) = (paint.help("note"), || others.iter().map(String::as_str));
     if unknown {
         let more = did_you_mean(name, known());
-        let more = more.unwrap_or_else(|| "describe it with `--tools FILE`".to_owned());
+        let more = more.unwrap_or_else(|| "pass its definition with `--tools FILE`".to_owned());
         writeln!(
             out,
-            "{note}: `counterfoil run` has no tool `{name}` and would refuse it; {more}"
+            "{note}: `counterfoil run` has no tool `{name}` and would refuse the call; {more}"
         )?;
     }
     let strange = |name: &&String| !others.contains(name) && !past.tools.contains(*name);
     for name in arguments.completed.iter().filter(strange) {
         let meant = did_you_mean(name, known());
         let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
-        writeln!(out, "{note}: `--completed` names the unknown tool `{name}`{meant}")?;
+        writeln!(out, "{note}: `--completed` contains the unknown tool `{name}`{meant}")?;
     }
     Ok(())
 }
@@ -246,7 +246,7 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
     let gates =
         crate::guard::gates(&options, global.state().ok().map(|state| state.folder()).as_ref())?;
     let verdicts = gates.rehearse(&call, &tool, &place.scene(&past, None)).map_err(|wrong| {
-        Complaint::new(wrong.to_string()).help("write them as `--args '{\"name\": \"value\"}'`")
+        Complaint::new(wrong.to_string()).help("pass arguments as `--args '{\"name\": \"value\"}'`")
     })?;
     Ok(Rehearsal { tool, call, verdicts, place, past, ours: false, others })
 }
@@ -272,7 +272,7 @@ fn by_an_agent(
         place.environment.entry("HOME".to_owned()).or_insert(home);
     }
     let verdicts = gates.rehearse(&call, &tool, &place.scene(&past, None)).map_err(|wrong| {
-        Complaint::new(wrong.to_string()).help("write them as `--args '{\"name\": \"value\"}'`")
+        Complaint::new(wrong.to_string()).help("pass arguments as `--args '{\"name\": \"value\"}'`")
     })?;
     Ok(Rehearsal { tool, call, verdicts, place, past, ours: false, others: Vec::new() })
 }

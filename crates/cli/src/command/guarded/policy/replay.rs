@@ -20,16 +20,16 @@ use crate::terminal::Paint;
 
 /// Show what a new policy would have done with recorded calls
 ///
-/// Judges every recorded call twice, with the configuration in force and with the new one, and
-/// shows what changes. Takes logs in every format that `check` reads, and sessions of the ledger
-/// exported with `counterfoil audit export`.
+/// Judges every recorded call twice, with the current configuration and with the new one, and shows
+/// the differences. Accepts logs in every format that `check` reads, and ledger sessions exported
+/// with `counterfoil audit export`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil policy replay --policy new.toml session.jsonl
   counterfoil policy replay --policy new.toml logs/ --format json
   counterfoil --no-config policy replay --policy new.toml session.jsonl
 
-Exit codes: 0 no call changes, 1 at least one changes, 2 usage or input error.")]
+Exit codes: 0 no decision changes, 1 at least one decision changes, 2 usage or input error.")]
 pub(super) struct Arguments {
     /// The new policy: a configuration file
     #[arg(long, value_name = "FILE")]
@@ -58,7 +58,7 @@ pub(super) fn run(
     let mut tally = Replay::default();
     for input in inputs(&arguments.logs) {
         let reader =
-            input.open(|_| {}).with_context(|| format!("{} cannot be read", input.shown))?;
+            input.open(|_| {}).with_context(|| format!("cannot read {}", input.shown))?;
         read(reader, &Options::new(input.name()), &mut |reading| {
             tally.add(&reading.transcript, &input.shown, [&old, &new], &scenery);
         })
@@ -104,7 +104,7 @@ fn show(tally: &Replay, paint: Paint, out: &mut impl Write) -> anyhow::Result<()
     let mut parts = vec![format!("{same} unchanged")];
     parts.extend(kinds.iter().map(|((was, is), count)| format!("{count} {was} → {is}")));
     if tally.unreadable > 0 {
-        parts.push(format!("{} with arguments that are not a JSON object", tally.unreadable));
+        parts.push(format!("{} skipped (arguments are not a JSON object)", tally.unreadable));
     }
     writeln!(out, "{}: {}", super::count(tally.calls, "call"), parts.join(", "))?;
     Ok(())

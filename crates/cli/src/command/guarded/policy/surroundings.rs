@@ -7,12 +7,12 @@ use crate::call_choices::{Trust, When};
 
 /// The circumstances of a call to be judged.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Surroundings")]
+#[command(next_help_heading = "Call context")]
 pub(super) struct Surroundings {
-    /// How far the turn is trusted
+    /// Trust level of the turn
     #[arg(long, value_name = "LEVEL", default_value = "provisional")]
     trust: Trust,
-    /// The phase of the agent's cycle in which the call is made
+    /// Phase of the agent loop in which the call is made
     #[arg(long, value_name = "PHASE", default_value = "executor")]
     phase: When,
     /// The sub-agent that makes the call [default: the main agent]
@@ -21,7 +21,7 @@ pub(super) struct Surroundings {
     /// The project's root
     #[arg(long, value_name = "DIR", default_value = ".")]
     workspace: PathBuf,
-    /// An environment variable that the host passes on
+    /// An environment variable that the host passes to tools (repeatable)
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     env: Vec<(String, String)>,
 }
@@ -43,7 +43,7 @@ impl Surroundings {
 fn variable(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     if name.is_empty() {
-        return Err("a variable is NAME=VALUE".to_owned());
+        return Err("expected NAME=VALUE".to_owned());
     }
     Ok((name.to_owned(), value.to_owned()))
 }

@@ -13,7 +13,7 @@ use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::terminal::Paint;
 
-/// Options for asking a running proxy
+/// Options for querying a running proxy
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// The proxy's address
@@ -45,7 +45,7 @@ pub(super) fn status(global: &Global, arguments: &Arguments) -> anyhow::Result<E
         writeln!(out, "{title:16}{}", counts(told.get(name)))?;
     }
     writeln!(out, "{:16}{}", "refused calls", text("refused_calls"))?;
-    writeln!(out, "{:16}{}", "asked again", text("corrections"))?;
+    writeln!(out, "{:16}{}", "corrections", text("corrections"))?;
     Ok(Exit::Clean)
 }
 
@@ -56,7 +56,7 @@ pub(super) fn sessions(global: &Global, arguments: &Arguments) -> anyhow::Result
         return Ok(Exit::Clean);
     }
     let mut out = io::stdout();
-    writeln!(out, "requests   calls findings     held  refused  session")?;
+    writeln!(out, "requests    calls findings withheld  refused  session")?;
     for session in told.as_array().into_iter().flatten() {
         let text = |name: &str| session.get(name).map(shown).unwrap_or_default();
         for name in ["requests", "reported_calls", "findings", "held", "refused_calls"] {
@@ -110,7 +110,7 @@ fn row(exchanged: &Value, paint: Paint) -> io::Result<()> {
         text("model"),
         text("took")
     )?;
-    let refused = list("refused").into_iter().map(|tool| format!("call of {tool} refused"));
+    let refused = list("refused").into_iter().map(|tool| format!("call to {tool} refused"));
     let rest: Vec<String> = list("findings").into_iter().chain(refused).collect();
     let rest = if rest.is_empty() { String::new() } else { format!("  {}", rest.join(", ")) };
     writeln!(out, "{rest}  {}", text("session"))?;
@@ -149,7 +149,7 @@ fn connected(
     let address = arguments.address;
     let stream = TcpStream::connect_timeout(&address, PATIENCE).map_err(|error| {
         Complaint::new(format!("no proxy is running at {address}: {error}"))
-            .help("start one with `counterfoil proxy`, or name its address with `--address`")
+            .help("start one with `counterfoil proxy`, or pass its address with `--address`")
     })?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut reader = BufReader::new(stream);
@@ -167,10 +167,11 @@ fn connected(
         reader.read_to_string(&mut why)?;
         let told: Option<Value> = serde_json::from_str(&why).ok();
         let told = told.and_then(|told| told.pointer("/error/message").map(shown)).unwrap_or(why);
-        return Err(Complaint::new(format!("{address} answers with {status}: {}", told.trim()))
+        let what = format!("{address} responded with status {status}: {}", told.trim());
+        return Err(Complaint::new(what)
             .help(
-                "check that it is a Counterfoil proxy; from another machine, it needs the token \
-                of `proxy.token_env`",
+                "check that this is a Counterfoil proxy; requests from other machines need the \
+                 `proxy.token_env` token",
             )
             .into());
     }

@@ -104,7 +104,7 @@ async fn alone(
     let scheme = if tls.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}", listener.local_addr()?);
     let told = format!("base URL for agents: {address}/v1 (OpenAI) or {address} (Anthropic)");
-    writeln!(io::stderr(), "note: {mode}: {told}")?;
+    writeln!(io::stderr(), "note: mode {mode}; {told}")?;
     serve_proxy(proxy, listener, tls, interrupted()).await?;
     Ok(Exit::Clean)
 }
@@ -125,7 +125,7 @@ async fn beside(
     command.env("ANTHROPIC_BASE_URL", &address);
     let started = command.spawn();
     let mut child = started.map_err(|error| {
-        Complaint::new(format!("`{name}` cannot be started: {error}"))
+        Complaint::new(format!("cannot start `{name}`: {error}"))
             .help("put the agent's program and its arguments after `--`")
     })?;
     let ended = Arc::new(tokio::sync::Notify::new());
@@ -195,7 +195,8 @@ fn may_listen(said: &ProxyOptions, address: SocketAddr) -> anyhow::Result<()> {
     if address.ip().is_loopback() || !said.keys.is_empty() {
         return Ok(());
     }
-    let what = format!("`{address}` is reachable from other machines, and agents need no key");
+    let what =
+        format!("`{address}` is reachable from other machines, and no agent key is required");
     if said.allow_anyone {
         writeln!(io::stderr(), "warning: {what}: anyone who can connect may use it")?;
         return Ok(());
