@@ -32,7 +32,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "is a folder"));
     }
     if !kind.is_file() {
-        let wrong = "is not a file but a FIFO, a socket or a device";
+        let wrong = "is a FIFO, a socket or a device, not a regular file";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, wrong));
     }
     Ok(file)
@@ -41,7 +41,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
 /// Reads the text of a file.
 ///
 /// # Errors
-/// Returns an error if [`open`] fails, or the file is longer than 64 MiB or not UTF-8.
+/// Returns an error if [`open`] fails, or the file is larger than 64 MiB or not UTF-8.
 pub(crate) fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
     let mut text = String::new();
     open(path.as_ref())?.take(LARGEST + 1).read_to_string(&mut text)?;
@@ -52,7 +52,7 @@ pub(crate) fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
 /// Reads the bytes of a file, which need not be text.
 ///
 /// # Errors
-/// Returns an error if [`open`] fails, or the file is longer than 64 MiB.
+/// Returns an error if [`open`] fails, or the file is larger than 64 MiB.
 pub(crate) fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path.as_ref())?.take(LARGEST + 1).read_to_end(&mut bytes)?;
@@ -62,7 +62,7 @@ pub(crate) fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
 
 fn short_enough(length: usize) -> io::Result<()> {
     if length as u64 > LARGEST {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "is longer than 64 MiB"));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "is larger than 64 MiB"));
     }
     Ok(())
 }

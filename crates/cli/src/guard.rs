@@ -71,7 +71,7 @@ impl<'o> Making<'o> {
         let workspace = match self.workspace {
             Some(folder) => folder
                 .canonicalize()
-                .with_context(|| format!("the workspace {} cannot be used", folder.display()))?,
+                .with_context(|| format!("cannot use the workspace {}", folder.display()))?,
             None => std::env::current_dir().context("the working directory no longer exists")?,
         };
         if !workspace.is_dir() {

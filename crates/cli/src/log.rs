@@ -20,9 +20,9 @@ pub(crate) enum LogLevel {
     Error,
     /// Errors and warnings
     Warn,
-    /// Also what was done
+    /// Also each action
     Info,
-    /// Also how it was done
+    /// Also the details of each action
     Debug,
     /// Everything
     Trace,

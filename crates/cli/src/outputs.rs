@@ -39,9 +39,9 @@ pub(crate) fn write_baseline(
     if other || path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
         let shown = path.display();
         return Err(Complaint::new(format!("`{shown}` is not a baseline and was not overwritten"))
-            .help("name a new file, or a baseline that `--write-baseline` wrote")
+            .help("specify a new file, or a baseline written by `--write-baseline`")
             .into());
     }
     replace(path, &baseline.to_json())
-        .with_context(|| format!("the baseline {} cannot be written", path.display()))
+        .with_context(|| format!("cannot write the baseline {}", path.display()))
 }

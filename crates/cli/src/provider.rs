@@ -49,8 +49,8 @@ fn complaint(error: &ProviderOptionsError, options: &LlmOptions) -> Complaint {
     let complaint = Complaint::new(error.to_string());
     match error {
         ProviderOptionsError::None => complaint.help(
-            "add one to `~/.config/counterfoil/counterfoil.toml`:\n\n  [[llm.providers]]\n  name \
-             = \"local\"\n  kind = \"ollama\"\n  model = \"qwen3\"",
+            "add a model to `~/.config/counterfoil/counterfoil.toml`:\n\n  [[llm.providers]]\n  \
+             name = \"local\"\n  kind = \"ollama\"\n  model = \"qwen3\"",
         ),
         ProviderOptionsError::Unknown(_) => {
             let names: Vec<&str> = options.providers.iter().map(|p| p.name.as_str()).collect();

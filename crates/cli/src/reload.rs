@@ -26,7 +26,7 @@ pub(crate) async fn follow(place: Place, apply: impl Fn(&Options) -> anyhow::Res
         before = now;
         let told = match config::find(&place).and_then(|found| apply(&found.options)) {
             Ok(()) => {
-                "note: configuration reloaded: changes to servers and to what calls may do are \
+                "note: configuration reloaded: changes to servers and to the rules for calls are \
                  now in effect"
                     .to_owned()
             }

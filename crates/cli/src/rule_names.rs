@@ -27,7 +27,7 @@ pub(crate) fn find(word: &str) -> Result<&'static Meta, Complaint> {
 
 fn unknown(wanted: &str) -> Complaint {
     if is_judge(wanted) {
-        return Complaint::new(format!("`{wanted}` is not a rule: a judge reports it"))
+        return Complaint::new(format!("`{wanted}` is not a rule: its findings come from a judge"))
             .help("`counterfoil explain JUDGE` explains it; `--no-judge` runs without a judge");
     }
     let meant = if wanted.contains(|c: char| c.is_ascii_digit()) {
@@ -37,7 +37,7 @@ fn unknown(wanted: &str) -> Complaint {
     };
     let help = match meant {
         Some(meant) => format!("did you mean `{meant}`?"),
-        None => "`counterfoil rules` lists all of them".to_owned(),
+        None => "`counterfoil rules` lists all rules".to_owned(),
     };
     Complaint::new(format!("unknown rule `{wanted}`")).help(help)
 }
@@ -52,7 +52,7 @@ pub(crate) fn judge_card() -> RuleCard {
     RuleCard {
         code: JUDGE.0,
         name: JUDGE_NAME,
-        summary: "a statement that a language model, the judge, found false or without support",
+        summary: "a statement that the judge, a language model, found false or unsupported",
         page: include_str!("judge/page.md"),
     }
 }
@@ -71,12 +71,12 @@ pub(crate) fn find_all(word: &str) -> Result<Vec<&'static Meta>, Complaint> {
         let before = found.len();
         found.extend(metas().filter(|m| pattern.is_match(m.code.0) || pattern.is_match(m.name)));
         if found.len() == before {
-            let help = "`counterfoil rules` lists all of them";
+            let help = "`counterfoil rules` lists all rules";
             return Err(Complaint::new(format!("no rule matches `{part}`")).help(help));
         }
     }
     if found.is_empty() {
-        return Err(Complaint::new(format!("`{word}` does not name a rule")));
+        return Err(Complaint::new(format!("no rule name in `{word}`")));
     }
     Ok(found)
 }
@@ -183,7 +183,7 @@ fn mode_of(word: &str) -> Result<Mode, Complaint> {
             let help = meant
                 .map(|mode| format!("did you mean `{mode}`?"))
                 .or_else(|| did_you_mean(wanted, MODES.map(|(name, _)| name)))
-                .unwrap_or_else(|| "modes are `off`, `shadow`, `warn`, `block`".to_owned());
+                .unwrap_or_else(|| "the modes are `off`, `shadow`, `warn`, `block`".to_owned());
             Complaint::new(format!("unknown mode `{wanted}`")).help(help)
         })
 }

@@ -39,7 +39,9 @@ impl Servers {
                         Err(error) => format!("the tools of {id} are no longer offered: {error}"),
                     }
                 }
-                Err(error) => format!("the tools of {id} may have changed: {error}"),
+                Err(error) => {
+                    format!("the tools of {id} may have changed, but cannot be listed: {error}")
+                }
             });
         }
         said

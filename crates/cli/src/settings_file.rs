@@ -23,7 +23,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Complaint> {
             Err(Complaint::new(format!("{shown}: not UTF-8 text"))
                 .help("save the file as UTF-8; nothing was written"))
         }
-        Err(error) => Err(Complaint::new(format!("`{shown}` cannot be read: {error}"))),
+        Err(error) => Err(Complaint::new(format!("cannot read `{shown}`: {error}"))),
     }
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn apply(
         None => fs::remove_file(path),
     };
     written.map_err(|error| {
-        Complaint::new(format!("`{shown}` cannot be written: {error}"))
+        Complaint::new(format!("cannot write `{shown}`: {error}"))
             .help("the file is unchanged; make it writable, then try again")
     })?;
     writeln!(out, "{shown}")?;
@@ -113,7 +113,10 @@ pub(crate) fn own_program() -> anyhow::Result<String> {
     }
     own.into_os_string().into_string().map_err(|path| {
         Complaint::new(format!("the path `{}` is not UTF-8", path.display()))
-            .help("settings files must be UTF-8: put the program on PATH or in another folder")
+            .help(
+                "settings files must be UTF-8: put the program on PATH, or move it to another \
+                 folder",
+            )
             .into()
     })
 }

@@ -19,7 +19,7 @@ pub(crate) async fn beside<T>(guard: &Guard, hosted: bool, work: impl Future<Out
         Ok(spans) => spans,
         Err(error) => {
             // Standard error may be closed; the calls continue.
-            writeln!(io::stderr(), "warning: no spans are sent: {error}").ok();
+            writeln!(io::stderr(), "warning: OpenTelemetry spans will not be sent: {error}").ok();
             return work.await;
         }
     };
@@ -53,7 +53,7 @@ pub(crate) async fn beside_proxy<T>(
         Ok(spans) => spans,
         Err(error) => {
             // Standard error may be closed; the answers continue.
-            writeln!(io::stderr(), "warning: no spans are sent: {error}").ok();
+            writeln!(io::stderr(), "warning: OpenTelemetry spans will not be sent: {error}").ok();
             return work.await;
         }
     };
@@ -82,7 +82,7 @@ pub(crate) async fn beside_proxy<T>(guard: &Guard, _: &Proxy, work: impl Future<
 pub(crate) async fn beside<T>(_: &Guard, _: bool, work: impl Future<Output = T>) -> T {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if set("OTEL_EXPORTER_OTLP_ENDPOINT") || set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
-        let told = "note: no spans are sent: this build lacks the feature `otel`";
+        let told = "note: OpenTelemetry spans are not sent: this build lacks the feature `otel`";
         // Standard error may be closed; the calls continue.
         writeln!(io::stderr(), "{told}").ok();
     }

@@ -26,7 +26,7 @@ impl State {
             Some(path) => path.to_owned(),
             None => platform(set).ok_or_else(|| {
                 Complaint::new("no state folder: HOME is not set")
-                    .help("name a folder with `--state DIR` or `COUNTERFOIL_STATE`")
+                    .help("specify a folder with `--state DIR` or `COUNTERFOIL_STATE`")
             })?,
         };
         // Absolute, so that a change of the working directory cannot move the state.
@@ -84,8 +84,8 @@ impl State {
                 self.shown()
             ))
             .help(
-                "`counterfoil run` records the calls it makes; `--state DIR` names another \
-                folder",
+                "`counterfoil run` records the calls it makes; use `--state DIR` for another \
+                 folder",
             )),
             Err(error) => Err(self.unusable(&error)),
         }
@@ -122,7 +122,7 @@ impl State {
         };
         let advice = || {
             format!(
-                "run `chmod 700 {}`, or name another folder with `--state DIR`",
+                "run `chmod 700 {}`, or specify another folder with `--state DIR`",
                 self.folder.display()
             )
         };
@@ -167,13 +167,13 @@ impl State {
     }
 
     fn no_folder(&self) -> Complaint {
-        Complaint::new(format!("the state {} is not a folder", self.shown()))
-            .help("name a folder with `--state DIR` or `COUNTERFOIL_STATE`")
+        Complaint::new(format!("the state folder {} is not a folder", self.shown()))
+            .help("specify a folder with `--state DIR` or `COUNTERFOIL_STATE`")
     }
 
     fn unusable(&self, error: &io::Error) -> Complaint {
         let folder = self.shown();
-        let elsewhere = "name another folder with `--state DIR` or `COUNTERFOIL_STATE`";
+        let elsewhere = "specify another folder with `--state DIR` or `COUNTERFOIL_STATE`";
         match error.kind() {
             io::ErrorKind::PermissionDenied => Complaint::new(format!(
                 "permission denied: cannot write to the state folder \
@@ -196,7 +196,7 @@ impl State {
                 Complaint::new(format!("a parent of the state folder {folder} is a file"))
                     .help(elsewhere)
             }
-            _ => Complaint::new(format!("the state folder {folder} cannot be used: {error}"))
+            _ => Complaint::new(format!("cannot use the state folder {folder}: {error}"))
                 .help(elsewhere),
         }
     }

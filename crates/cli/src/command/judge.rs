@@ -24,7 +24,7 @@ const SESSIONS: &str = include_str!("../judge/sessions.jsonl");
 /// The thresholds to measure, in per cent of confidence.
 const THRESHOLDS: [u8; 5] = [50, 60, 70, 80, 90];
 
-/// Measure how well a model judges, or ask one a question
+/// Measure how well a model works as a judge, or ask it a question
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  counterfoil judge try claude\n  counterfoil judge agreement \
         labels.jsonl --judge claude")]
@@ -35,7 +35,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Ask a judge about the 40 built-in sessions, of which 20 lie
+    /// Test a judge on the 40 built-in sessions, of which 20 contain lies
     Try {
         /// claude, codex, gemini, a name from [[llm.providers]], or auto
         #[arg(value_name = "NAME")]
@@ -43,20 +43,20 @@ enum What {
         #[command(flatten)]
         setting: Setting,
     },
-    /// Ask a judge one question from another program: reads the question from standard input and
-    /// writes the model's reply to standard output
+    /// Ask a judge one question, for use by other programs: reads the question from standard input
+    /// and writes the model's reply to standard output
     Ask {
         /// claude, codex, gemini, a name from [[llm.providers]], or auto
         #[arg(value_name = "NAME")]
         judge: String,
     },
-    /// Ask a judge about your own labelled sessions: JSON Lines of {messages, tools?, labels:
+    /// Test a judge on your own labelled sessions: JSON Lines of {messages, tools?, labels:
     /// {turn, hallucination}}, with messages in OpenAI's format
     Agreement {
-        /// The labelled sessions
+        /// The file with the labelled sessions
         #[arg(value_name = "LABELS")]
         labels: PathBuf,
-        /// The judge; `auto` is the configured one, or else one found on this machine
+        /// The judge; `auto` is the configured judge, or else one found on this machine
         #[arg(long, value_name = "NAME", default_value = "auto")]
         judge: String,
         #[command(flatten)]
@@ -67,7 +67,7 @@ enum What {
 /// What to do with the measured threshold.
 #[derive(Debug, Clone, Copy, Args)]
 struct Setting {
-    /// Write the judge and the threshold to your own configuration
+    /// Write the judge and the threshold to your user configuration
     #[cfg(feature = "guard")]
     #[arg(long)]
     write: bool,
@@ -127,8 +127,7 @@ impl Setting {
         let Some(threshold) = threshold else {
             writeln!(
                 io::stderr(),
-                "note: nothing was written: this model does not work as a \
-                judge here"
+                "note: the configuration was not changed: this model is not usable as a judge"
             )?;
             return Ok(());
         };
@@ -173,7 +172,7 @@ fn rows(text: &str) -> anyhow::Result<Vec<Row>> {
         rows.push(Row { transcript, turn, lies, class });
     }
     if rows.is_empty() {
-        return Err(Complaint::new("the input contains no labelled session").into());
+        return Err(Complaint::new("the input contains no labelled sessions").into());
     }
     Ok(rows)
 }
@@ -226,7 +225,7 @@ impl Tally {
 
     fn text(&self) -> String {
         let Self { lies, honest, read, dropped, .. } = self;
-        let mut text = format!("{read} of {} answers read\n\n", lies + honest);
+        let mut text = format!("{read} of {} answers judged\n\n", lies + honest);
         text.push_str("confidence   lies found   honest accused\n");
         for limit in THRESHOLDS {
             let (found, accused) = (reaching(&self.found, limit), reaching(&self.accused, limit));
@@ -243,7 +242,7 @@ impl Tally {
             text.push_str(&format!("{count} unjudged: {why}\n"));
         }
         text.push_str(&match (self.threshold(), *read) {
-            (_, 0) => "no answer was judged: this model does not work as a judge here\n".to_owned(),
+            (_, 0) => "no answers were judged: this model is not usable as a judge\n".to_owned(),
             (Some(limit), _) => {
                 format!(
                     "\n[judge]\nthreshold = {:.1}   # at most 2% of honest answers accused\n",
@@ -251,7 +250,7 @@ impl Tally {
                 )
             }
             (None, _) => {
-                "too many honest answers are accused at every confidence: use another model\n"
+                "too many honest answers are accused at every threshold: use another model\n"
                     .to_owned()
             }
         });

@@ -6,14 +6,14 @@ use clap::{Args, CommandFactory as _};
 
 use crate::exit::Exit;
 
-/// Print the manual page, or write one page per command into a folder
+/// Print the manual page, or write one page per command to a folder
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   counterfoil man | man -l -
   counterfoil man --directory /usr/local/share/man/man1")]
 pub(crate) struct Arguments {
-    /// Write every page into this folder
+    /// Write all pages to this folder
     #[arg(long, value_name = "FOLDER")]
     directory: Option<PathBuf>,
 }
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     let command = super::Cli::command();
     match &arguments.directory {
         Some(folder) => clap_mangen::generate_to(command, folder)
-            .with_context(|| format!("manual pages cannot be written to {}", folder.display()))?,
+            .with_context(|| format!("cannot write manual pages to {}", folder.display()))?,
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(command).render(&mut page)?;

@@ -42,7 +42,7 @@ pub(crate) struct Cli {
 /// A flag of other programs that is a command here.
 #[cfg(feature = "guard")]
 fn migrate_config() -> clap::Arg {
-    let tip = "to move keys that have a new name to it, run `counterfoil config migrate --write`";
+    let tip = "to move renamed configuration keys, run `counterfoil config migrate --write`";
     let parser = clap::builder::UnknownArgumentValueParser::suggest(tip);
     let action = clap::ArgAction::SetTrue;
     clap::Arg::new("migrate-config")
@@ -54,8 +54,8 @@ fn migrate_config() -> clap::Arg {
 
 const AFTER: &str = "Examples:
   counterfoil check session.jsonl          check what the agent said against what it did
-  counterfoil check logs/ --format sarif   the same for a folder, for code scanning
-  counterfoil explain UNKNOWN_TOOL         what a rule finds, and what it leaves alone
+  counterfoil check logs/ --format sarif   check a folder, for code scanning
+  counterfoil explain UNKNOWN_TOOL         show what a rule finds and what it ignores
 
 Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input error,
 3 internal error.";
@@ -64,10 +64,10 @@ Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input err
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Configuration and state")]
 pub(crate) struct Global {
-    /// Read only this configuration file
+    /// Use only this configuration file
     #[arg(long, global = true, value_name = "FILE", env = "COUNTERFOIL_CONFIG")]
     config: Option<PathBuf>,
-    /// Read no configuration file
+    /// Use no configuration file
     #[arg(long, global = true, conflicts_with = "config")]
     no_config: bool,
     /// Log level for standard error [default: warn; off in hooks]
@@ -77,7 +77,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "DIR", env = "COUNTERFOIL_STATE")]
     #[cfg(feature = "guard")]
     state: Option<PathBuf>,
-    /// A ledger shared by several replicas: `postgres://USER@HOST/DATABASE`
+    /// URL of a ledger shared by several replicas: `postgres://USER@HOST/DATABASE`
     #[arg(long, global = true, value_name = "URL", env = "COUNTERFOIL_LEDGER", hide_env_values = true, value_parser = ledger_url)]
     #[cfg(feature = "guard")]
     ledger: Option<LedgerUrl>,

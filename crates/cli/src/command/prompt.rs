@@ -7,8 +7,8 @@ use crate::exit::Exit;
 
 /// Print the execution protocol: instructions for an agent's system prompt
 ///
-/// An agent that follows it announces each call, cites execution ids, and says when it cannot,
-/// which makes more of its claims checkable.
+/// An agent that follows it announces each call, cites execution ids, and says so when it cannot.
+/// This makes more of its claims checkable.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  counterfoil prompt >> CLAUDE.md\n  counterfoil prompt | pbcopy"

@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::rule_names::{Selection, metas};
 use crate::terminal;
 
-/// List the rules: code, name, mode in force, what each finds
+/// List the rules: code, name, current mode, and what each one finds
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  counterfoil rules\n  counterfoil rules --format json | jq -r '.[].code'"

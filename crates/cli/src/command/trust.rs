@@ -10,20 +10,20 @@ use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
 
-/// Trust a project's configuration file in its present form
+/// Trust the current version of a project's configuration file
 ///
-/// A project's configuration may only tighten your settings. Its other keys take effect once you
-/// trust the file: they may name programs to run, paths outside the project and network addresses,
-/// and turn off checks. Trust applies to the content of the file: after a change you are asked
-/// again.
+/// A project's configuration may only tighten your settings. Its other keys take effect only after
+/// you trust the file, because they may name programs to run, paths outside the project and network
+/// addresses, and turn off checks. Trust applies to the content of the file: if the file changes,
+/// you have to trust it again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  counterfoil trust                    the nearest counterfoil.toml, after a look at it
-  counterfoil trust --revoke           not any more
+  counterfoil trust                    trust the nearest counterfoil.toml, after you read it
+  counterfoil trust --revoke           stop trusting it
   counterfoil trust ci/counterfoil.toml --yes")]
 pub(crate) struct Arguments {
-    /// The file [default: the nearest `counterfoil.toml` in this folder or above]
+    /// The file [default: the nearest `counterfoil.toml` in this folder or its parents]
     file: Option<PathBuf>,
     /// Stop trusting the file
     #[arg(long)]
@@ -37,7 +37,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let found = || {
         config::project_file().ok_or_else(|| {
             Complaint::new("no counterfoil.toml in this folder or its parents")
-                .help("name the file")
+                .help("pass the path of the file")
         })
     };
     let path = arguments.file.clone().map_or_else(found, Ok)?;
@@ -45,18 +45,18 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let mut out = io::stdout().lock();
     if arguments.revoke {
         let was = config::revoke(&path)?;
-        let said = if was { "no longer trusted" } else { "it was not trusted" };
+        let said = if was { "no longer trusted" } else { "was not trusted" };
         writeln!(out, "{shown}: {said}")?;
         return Ok(Exit::Clean);
     }
     let text = files::read_text(&path).with_context(|| shown.clone())?;
     let beyond = config::beyond(&global.place(), &path, &text)?;
     if beyond.is_empty() {
-        writeln!(out, "{shown}: sets no key that needs trust")?;
+        writeln!(out, "{shown}: sets no keys that require trust")?;
         return Ok(Exit::Clean);
     }
     if config::is_trusted(&path, &text) {
-        writeln!(out, "{shown}: already trusted in its current version")?;
+        writeln!(out, "{shown}: the current version is already trusted")?;
         return Ok(Exit::Clean);
     }
     writeln!(out, "{shown} sets keys that project configuration may not set:")?;
@@ -69,7 +69,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             .into());
     }
     let list = config::trust(&path, &text)?;
-    writeln!(out, "trusted in its current version (recorded in {})", list.display())?;
+    writeln!(out, "the current version is now trusted (recorded in {})", list.display())?;
     Ok(Exit::Clean)
 }
 

@@ -21,33 +21,33 @@ use crate::files;
 
 /// Check tool calls against a list of tools, before they are run
 ///
-/// Reads JSON objects, on one line each, over several lines, or in a list: `{"name", "arguments"}`,
-/// an OpenAI `tool_call`
-/// (`{"id", "function": {"name", "arguments"}}`), Anthropic `tool_use` (`{"id", "name", "input"}`)
-/// or MCP `tools/call` (`{"id", "params": {"name", "arguments"}}`). Arguments may be an object or a
-/// JSON string. Prints one object per line, in the same order.
+/// Reads calls as JSON objects: one per line, over several lines each, or in a list. A call is
+/// `{"name", "arguments"}`, an OpenAI `tool_call` (`{"id", "function": {"name", "arguments"}}`),
+/// Anthropic `tool_use` (`{"id", "name", "input"}`) or MCP `tools/call` (`{"id", "params": {"name",
+/// "arguments"}}`). Arguments may be an object or a JSON string. Prints one verdict per line, in
+/// the same order.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER)]
 pub(crate) struct Arguments {
-    /// The list of tools, in the shape of OpenAI, Anthropic or MCP
+    /// File with tool definitions in OpenAI, Anthropic or MCP format
     #[arg(long, value_name = "FILE", env = "COUNTERFOIL_TOOLS")]
     tools: PathBuf,
-    /// The calls: a file, or - for standard input
+    /// File with the calls, or - for standard input
     #[arg(value_name = "CALLS", default_value = "-")]
     calls: PathBuf,
-    /// Apply lossless corrections ("42" for 42), and print the arguments to run instead
+    /// Apply lossless corrections (such as "42" to 42), and print the corrected arguments
     #[arg(long)]
     coerce: bool,
-    /// Maximum length of a text without a warning, for all parameters or for one (repeatable)
+    /// Warn about text arguments longer than this, for all parameters or for one (repeatable)
     #[arg(long, value_name = "[TOOL.PARAMETER=]CHARS")]
     longest_text: Vec<String>,
-    /// The model that made the calls; repeated in the verdicts
+    /// The model that made the calls, included in the verdicts
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "json")]
     format: VerdictFormat,
-    /// Print the answer to each rejected call as a tool message, and nothing for valid calls
+    /// Print a tool message for each rejected call, and nothing for valid calls
     #[arg(long, conflicts_with = "format")]
     as_tool_result: bool,
 }
@@ -58,7 +58,7 @@ Examples:
   echo '{\"name\": \"get_order\", \"arguments\": {\"id\": \"7\"}}' |
     counterfoil validate --tools tools.json --coerce --format text
 
-Exit codes: 0 every call is valid, 1 a call is rejected, 2 usage or input error.";
+Exit codes: 0 all calls are valid, 1 at least one call is rejected, 2 usage or input error.";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum VerdictFormat {
@@ -88,7 +88,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     }
     let named = arguments.calls.display();
     let calls =
-        read(&arguments.calls).with_context(|| format!("the calls {named} cannot be read"))?;
+        read(&arguments.calls).with_context(|| format!("cannot read the calls from {named}"))?;
     let mut out = BufWriter::new(io::stdout().lock());
     for call in Calls::of(&calls) {
         match call {
@@ -130,14 +130,14 @@ fn settings(
     for word in &arguments.longest_text {
         let (place, count) = word.rsplit_once('=').unwrap_or(("", word));
         let count: usize = count.parse().map_err(|_| {
-            Complaint::new(format!("`{word}`: `{count}` is not a number of characters"))
+            Complaint::new(format!("`{word}`: expected a number of characters, got `{count}`"))
                 .help("write `--longest-text 20000` or `--longest-text write_file.content=200000`")
         })?;
         match place.rsplit_once('.') {
             None if place.is_empty() => options.longest_text = count,
             None => {
-                let wrong = format!("`{place}` does not name a parameter");
-                return Err(Complaint::new(wrong).help("write it as TOOL.PARAMETER"));
+                let wrong = format!("`{place}` names no parameter");
+                return Err(Complaint::new(wrong).help("write the parameter as TOOL.PARAMETER"));
             }
             Some((tool, parameter)) => {
                 let of_tool = options.longest_text_of.entry(tool.to_owned()).or_default();

@@ -138,7 +138,7 @@ fn of_project(path: &Path, users: &[Layer]) -> anyhow::Result<Option<(Layer, Opt
         return Ok(None);
     }
     let text = files::read_text(path)
-        .with_context(|| format!("the configuration {} cannot be read", path.display()))?;
+        .with_context(|| format!("cannot read the configuration {}", path.display()))?;
     let layer = layer(path, &text)?;
     if trust::is_trusted(path, &text) {
         return Ok(Some((layer, None)));
@@ -227,7 +227,7 @@ fn is_own(_: &Path) -> bool {
 
 fn read_file(path: &Path) -> anyhow::Result<Layer> {
     let text = files::read_text(path)
-        .with_context(|| format!("the configuration {} cannot be read", path.display()))?;
+        .with_context(|| format!("cannot read the configuration {}", path.display()))?;
     layer(path, &text)
 }
 

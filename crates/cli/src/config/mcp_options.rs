@@ -5,17 +5,17 @@ use counterfoil_guard::Profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[mcp]`: servers behind `counterfoil mcp`.
+/// `[mcp]`: the servers that `counterfoil mcp` offers.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct McpOptions {
     /// Whether secrets are removed from results before the client sees them; records never contain
-    /// any.
+    /// secrets.
     pub(crate) redact_results: bool,
     /// How clients may connect over HTTP.
     pub(crate) listen: ListenOptions,
-    /// Servers that `counterfoil mcp` offers as one, and whose tools `chat`, `run` and `tools`
-    /// offer too, by the prefix of their tools' names.
+    /// Servers that `counterfoil mcp` offers as one server, and whose tools `chat`, `run` and
+    /// `tools` also offer. The key is the prefix of the tools' names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) servers: BTreeMap<String, ServerOptions>,
 }
@@ -29,24 +29,24 @@ pub(crate) struct ServerOptions {
     /// Its program and arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) command: Vec<String>,
-    /// Environment variables of its process, in addition to ours; `${VARIABLE}` is replaced.
+    /// Additional environment variables for its process; `${VARIABLE}` inserts one of ours.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) env: BTreeMap<String, String>,
     /// The folder in which it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) folder: Option<PathBuf>,
-    /// Its URL, for a server over HTTP.
+    /// The server's URL, if it is reached over HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
-    /// Headers of each request to it; `${VARIABLE}` is replaced.
+    /// Headers to send with each HTTP request; `${VARIABLE}` inserts an environment variable.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) headers: BTreeMap<String, String>,
     /// How the kernel confines its process: `read-only`, `workspace` or `network`;
-    /// `[tools.sandbox]` has the other settings. Its folder is its workspace. If not set, it is not
-    /// confined.
+    /// `[tools.sandbox]` has the other settings. The server's folder is its workspace. If not set,
+    /// the server is not confined.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sandbox: Option<Profile>,
-    /// Maximum time for each of its answers, in seconds.
+    /// Maximum time to wait for each response, in seconds.
     pub(crate) timeout_secs: u64,
 }
 

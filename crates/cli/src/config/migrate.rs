@@ -39,11 +39,11 @@ pub(crate) fn migrate(text: &str) -> Result<Migration, Complaint> {
         match new {
             Some(new) if bare(new) != bare(old) => {
                 return Err(Complaint::new(format!(
-                    "{from_shown} is {}, but {to_shown} is {}: they are one key",
+                    "{from_shown} is {}, but {to_shown} is {}: they are the same key",
                     bare(old),
                     bare(new)
                 ))
-                .help("remove one of them, then migrate again"));
+                .help("remove one of the keys, then migrate again"));
             }
             Some(_) => changes.push(format!(
                 "{from_shown} is removed: {to_shown} has the same \
@@ -171,8 +171,8 @@ fn section<'d>(
         }
         table = table.get_mut(name).and_then(Item::as_table_mut).ok_or_else(|| {
             let path = TO.get(..=depth).unwrap_or_default().join(".");
-            Complaint::new(format!("`{path}` is not a table, so no key can move there"))
-                .help("remove it: it is not a valid configuration")
+            Complaint::new(format!("`{path}` is not a table, so keys cannot be moved into it"))
+                .help("remove it: it is not valid configuration")
         })?;
     }
     Ok(table)

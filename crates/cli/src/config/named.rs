@@ -50,7 +50,9 @@ fn no_provider(found: &Configuration, table: &Table, key: &str) -> Option<(Strin
     }
     let help =
         did_you_mean(name, known.iter().copied()).unwrap_or_else(|| match known.as_slice() {
-            [] => "`[[llm.providers]]` is empty; add a provider, or leave this empty".to_owned(),
+            [] => {
+                "`[[llm.providers]]` is empty; add a provider, or leave this key empty".to_owned()
+            }
             known => format!("known: {}", known.join(", ")),
         });
     let noun = if key == JUDGE { "judge" } else { "provider" };
@@ -64,7 +66,7 @@ fn no_skills(found: &Configuration) -> Option<(String, Complaint)> {
         skills::named_folders(&found.options).enumerate().find(|(_, folder)| !folder.is_dir())?;
     let key = format!("agent.skill_paths[{index}]");
     let complaint = Complaint::new(format!("{key}: no such folder: `{}`", folder.display())).help(
-        "create it or remove it from the list; relative paths start at the working directory",
+        "create it or remove it from the list; paths are relative to the working directory",
     );
     Some((key, complaint))
 }

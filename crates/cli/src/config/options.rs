@@ -26,7 +26,7 @@ pub(crate) struct Options {
     pub(crate) check: CheckOptions,
     /// The judge that reads answers in addition to the rules; none by default.
     pub(crate) judge: JudgeOptions,
-    /// Modes that differ from the rules' own, by code or name.
+    /// Rule modes that differ from the defaults, by code or name.
     pub(crate) rules: BTreeMap<String, RuleMode>,
     /// What tools may do, and how they run.
     pub(crate) tools: ToolsOptions,
@@ -36,11 +36,11 @@ pub(crate) struct Options {
     pub(crate) audit: AuditOptions,
     /// How the hooks of coding agents behave.
     pub(crate) hooks: HooksOptions,
-    /// The agent of `counterfoil chat`, and what a model is offered.
+    /// The agent of `counterfoil chat`, and which tools a model is offered.
     pub(crate) agent: AgentOptions,
     /// Language models.
     pub(crate) llm: LlmOptions,
-    /// Servers behind `counterfoil mcp`.
+    /// The servers that `counterfoil mcp` offers.
     pub(crate) mcp: McpOptions,
     /// What `counterfoil proxy` does between an agent and its model.
     pub(crate) proxy: ProxyOptions,
@@ -57,10 +57,10 @@ pub(crate) struct ObligationOptions {
     /// `deploy`, …).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) after: Option<String>,
-    /// The work that must be preceded by something, in the same words.
+    /// The work that must be preceded by something, with the same values as `after`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<String>,
-    /// Only for these files; `*` matches anything.
+    /// Apply only to these files; `*` matches anything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) paths: Vec<String>,
     /// What is required: `passing test`, `passing build`, `passing lint`, `look-up`, or a kind of

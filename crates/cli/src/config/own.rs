@@ -28,7 +28,7 @@ pub(crate) fn set_judge(
 fn own_file(place: &Place) -> Result<PathBuf, Complaint> {
     let none = || {
         Complaint::new("there is no user configuration file to write to")
-            .help("name one with `--config FILE`, or set HOME")
+            .help("specify one with `--config FILE`, or set HOME")
     };
     let own = user_file(place).or_else(|| user_folder().map(|folder| folder.join(NAME)));
     own.filter(|_| place.files != Files::Nowhere).ok_or_else(none)

@@ -38,11 +38,14 @@ fn obligations_make_sense(table: &DeTable<'_>, options: &Options) -> Result<(), 
         let list = table.get("obligations").and_then(|list| list.get_ref().as_array());
         let offset = list.and_then(|list| list.get(at)).map_or(0, |one| one.span().start);
         let help = match wrong {
-            ObligationError::NoTrigger => "`after = \"edit\"`, `before = \"refund\"`",
-            ObligationError::UnknownAction(_) => {
-                "`edit`, `look-up`, `passing test`, and kinds of action such as `refund`, `deploy`"
+            ObligationError::NoTrigger => {
+                "for example `after = \"edit\"` or `before = \"refund\"`"
             }
-            ObligationError::PathsWithoutFiles(_) => "leave `paths` out",
+            ObligationError::UnknownAction(_) => {
+                "use `edit`, `look-up`, `passing test`, or a kind of action such as `refund` or \
+                 `deploy`"
+            }
+            ObligationError::PathsWithoutFiles(_) => "omit `paths`",
         };
         return Err(Problem::at(offset, wrong.to_string()).with_help(help));
     }
@@ -164,7 +167,7 @@ mod tests {
             "[check]\nignore = [\n  \"UNKNOWN_TOOL\",\n  \"nothing\",\n]\n",
             4,
             "unknown rule `nothing`",
-            Some("`counterfoil rules` lists all of them"),
+            Some("`counterfoil rules` lists all rules"),
         );
         check(
             "[check]\n\nseverity = \"fatal\"\n",
@@ -214,14 +217,15 @@ mod tests {
             3,
             "`dance` is no kind of action",
             Some(
-                "`edit`, `look-up`, `passing test`, and kinds of action such as `refund`, `deploy`",
+                "use `edit`, `look-up`, `passing test`, or a kind of action such as `refund` or \
+                 `deploy`",
             ),
         );
         check(
             "[[obligations]]\nneeds = \"test\"\n",
             1,
             "an obligation needs either `after` or `before`",
-            Some("`after = \"edit\"`, `before = \"refund\"`"),
+            Some("for example `after = \"edit\"` or `before = \"refund\"`"),
         );
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn is_trusted(path: &Path, text: &str) -> bool {
 /// Returns an error if there is no user folder, or it cannot be written.
 pub(crate) fn trust(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
     let line = line(path, text).context("the file no longer exists")?;
-    let list = list().context("no home folder to record the trust in")?;
+    let list = list().context("cannot record the trust: no home folder")?;
     write(&list, path, Some(line))?;
     Ok(list)
 }
@@ -53,7 +53,7 @@ fn write(list: &Path, path: &Path, line: Option<String>) -> anyhow::Result<bool>
     let of_it = |line: &&str| line.split_once(' ').is_some_and(|(_, path)| path == real);
     let others = before.lines().filter(|line| !of_it(line)).map(str::to_owned);
     let text: String = others.chain(line).map(|line| line + "\n").collect();
-    replace(list, &text).with_context(|| format!("{} cannot be written", list.display()))?;
+    replace(list, &text).with_context(|| format!("cannot write {}", list.display()))?;
     Ok(before.lines().any(|line| of_it(&line)))
 }
 

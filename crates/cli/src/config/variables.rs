@@ -61,7 +61,8 @@ pub(super) fn layers(
         };
         let says = value(*node, &text).and_then(|value| check(only(path, value)));
         let says = says.map_err(|wrong| {
-            Complaint::new(format!("the variable {name}: {}", wrong.message)).maybe_help(wrong.help)
+            let what = format!("environment variable {name}: {}", wrong.message);
+            Complaint::new(what).maybe_help(wrong.help)
         })?;
         layers.push(Layer { name, says });
     }
@@ -78,12 +79,12 @@ fn unknown(name: &str, flags: &BTreeSet<String>, keys: impl Iterator<Item = Stri
     });
     if let Some(path) = unbuilt {
         let advice = unbuilt::advice(path).map(|advice| format!("; {advice}")).unwrap_or_default();
-        return format!("the variable {name} has no effect in this build{advice}");
+        return format!("environment variable {name} has no effect in this build{advice}");
     }
     let known: Vec<String> = keys.chain(flags.iter().cloned()).collect();
     let help = did_you_mean(name, known.iter().map(String::as_str))
         .unwrap_or_else(|| "`counterfoil config show` lists every key".to_owned());
-    format!("the variable {name} sets no key and has no effect; {help}")
+    format!("environment variable {name} matches no configuration key and is ignored; {help}")
 }
 
 /// Converts the text of a variable to the type of its key.
@@ -108,10 +109,10 @@ fn value(node: Node<'_>, text: &str) -> Result<Value, Problem> {
         let wanted = match node.kind() {
             Kind::Map | Kind::Section => "a table such as `{ name = \"value\" }`",
             Kind::Tables => "an array of tables such as `[{ name = \"value\" }]`",
-            Kind::Array => "values with commas between them",
+            Kind::Array => "values separated by commas",
             Kind::Text | Kind::Other => "a value such as 3 or true",
         };
-        Problem::at(0, format!("`{text}` is not {wanted}"))
+        Problem::at(0, format!("expected {wanted}, got `{text}`"))
     })
 }
 

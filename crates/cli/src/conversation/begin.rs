@@ -72,7 +72,7 @@ pub(crate) fn scheduler(global: &Global) -> anyhow::Result<Scheduler> {
     let path = global.state()?.create()?.folder().agent();
     let store = Store::open(&path)
         .map_err(|error| Complaint::new(error.to_string()).help(error.why.help()))?;
-    let here = std::env::current_dir().context("the working directory is gone")?;
+    let here = std::env::current_dir().context("the working directory no longer exists")?;
     let here = here.canonicalize().unwrap_or(here);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
     Ok(Scheduler::new(Arc::new(store), clock, time_zone(), &here))
@@ -162,7 +162,7 @@ impl Begun {
         own.into_iter().try_for_each(|tool| guard.register(tool))?;
         for tool in skills.tools(session) {
             if let Err(error) = guard.register(tool) {
-                self.notices.push(noted(&format!("left out: {error}")));
+                self.notices.push(noted(&format!("skill tool left out: {error}")));
             }
         }
         Ok(())
@@ -223,7 +223,7 @@ fn alone(folder: &StateFolder, id: &str) -> anyhow::Result<File> {
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => {
             let wrong = format!("another `counterfoil chat` has session `{id}` open");
-            Err(Complaint::new(wrong).help("close that one, or use another session").into())
+            Err(Complaint::new(wrong).help("close it, or use another session").into())
         }
         // If locking does not work here, continue without it.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
@@ -258,7 +258,7 @@ fn skills(
     let (usable, others) = found.usable(settings);
     if !others.is_empty() {
         let names = others.join("`, `");
-        let help = "see `counterfoil skills show` and `trust`";
+        let help = "read them with `counterfoil skills show`, then run `counterfoil skills trust`";
         notices.push(noted(&format!("untrusted skills are not used: `{names}` ({help})")));
     }
     Ok(SkillSet::new(usable))
@@ -270,7 +270,7 @@ fn store(folder: &StateFolder, notices: &mut Vec<Row>) -> Option<Arc<Store>> {
     match Store::open(&folder.agent()) {
         Ok(store) => Some(Arc::new(store)),
         Err(error) => {
-            notices.push(noted(&format!("there is no memory in this run: {error}")));
+            notices.push(noted(&format!("memory and scheduled tasks are unavailable: {error}")));
             notices.push(Row::plain(format!("  {}", error.why.help())));
             None
         }

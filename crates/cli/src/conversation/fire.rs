@@ -30,7 +30,8 @@ pub(crate) async fn fire(
     match fired {
         None => {
             scheduler.broken_off(due)?;
-            let text = format!("task {} was interrupted and will not run again", due.task.id);
+            let id = due.task.id;
+            let text = format!("this run of task {id} was interrupted and will not be repeated");
             front.show(&[Row::plain(text)])?;
             Ok(Fired::BrokenOff)
         }

@@ -26,7 +26,7 @@ pub(crate) fn seen(what: &Told<'_>) -> Seen {
     match what {
         Told::Asked(_) => Seen::State("thinking".to_owned()),
         Told::Writing(count) => Seen::State(format!("writing, {count} characters")),
-        Told::Again { after, why } => note(format!("{}; again in {after} ms", visible(why))),
+        Told::Again { after, why } => note(format!("{}; retrying in {after} ms", visible(why))),
         Told::Calling(call) => {
             let arguments = visible(call.arguments.as_str());
             let line = format!("running {} {arguments}", visible(&call.tool));
@@ -141,7 +141,7 @@ pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Ro
     rows.push(Row::of(Tone::Strong, "Claims"));
     rows.extend(last.judgements.iter().map(claimed));
     if last.judgements.is_empty() {
-        rows.push(Row::plain("  none that a rule could check"));
+        rows.push(Row::plain("  no claims that a rule could check"));
     }
     if !last.findings.is_empty() {
         rows.push(Row::of(Tone::Strong, "Findings"));
@@ -150,8 +150,8 @@ pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Ro
     rows.push(Row::of(Tone::Strong, "Verdict"));
     rows.push(Row::plain(match (last.stands, last.findings.is_empty()) {
         (true, true) => "  no contradiction with the record",
-        (true, false) => "  given, with warnings",
-        (false, _) => "  it was held back",
+        (true, false) => "  shown, with warnings",
+        (false, _) => "  the answer was held back",
     }));
     Ok(rows)
 }
@@ -171,7 +171,7 @@ fn claimed(judgement: &Judgement) -> Row {
 pub(crate) fn begins(due: &Due) -> Vec<Row> {
     let task = &due.task;
     let (phrase, prompt) = (visible(&task.asked.phrase), visible(&task.asked.prompt));
-    let of = format!(" {}: {phrase}, of session {}", task.id, visible(&task.asked.session));
+    let of = format!(" {}: {phrase}, from session {}", task.id, visible(&task.asked.session));
     vec![Row::of(Tone::Strong, "task").and(Tone::Plain, of), Row::plain(format!("  {prompt}"))]
 }
 
@@ -185,7 +185,7 @@ pub(crate) fn asked(questions: &[Question], wrong: Option<&str>) -> Vec<Row> {
         questions.first().map(|question| Row::plain(format!("  {}", visible(&question.call))));
     let wrong = wrong.map(|wrong| {
         Row::of(Tone::Wrong, "error")
-            .and(Tone::Plain, format!(": cannot use that: {}", visible(wrong)))
+            .and(Tone::Plain, format!(": cannot use these arguments: {}", visible(wrong)))
     });
     whys.chain(call).chain(wrong).collect()
 }

@@ -44,7 +44,7 @@ pub(crate) struct JudgeOptions {
     pub(crate) chat: bool,
     /// Have a judge read every answer that ends a turn in the proxy, if the rules found nothing.
     pub(crate) proxy: bool,
-    /// Maximum time for a judge to read one answer, in seconds; at a hook at most 22.
+    /// Maximum time for a judge to read one answer, in seconds; at most 22 in a hook.
     pub(crate) timeout_secs: u64,
     /// Maximum number of answers judged in one run; the others are unjudged. 0 means no limit.
     pub(crate) max_answers: usize,
@@ -72,19 +72,19 @@ impl Default for JudgeOptions {
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArguments {
     /// Have a language model read every answer that ends a turn: claude, codex or gemini (the
-    /// programs), a name from [[llm.providers]], or auto. Sends the session, with secrets removed,
-    /// to that model
+    /// programs), a name from [[llm.providers]], or auto. Sends the session to that model, with
+    /// secrets removed
     #[arg(long, value_name = "NAME", help_heading = "Judge")]
     judge: Option<String>,
-    /// Do not use a judge, whatever the configuration says
+    /// Do not use a judge, even if one is configured
     #[arg(long, conflicts_with_all = ["judge", "opinions", "judge_batch"], help_heading = "Judge")]
     no_judge: bool,
-    /// File with earlier opinions (JSON Lines, or the results of a batch); `--judge` adds new ones,
-    /// and without it no judge is asked
+    /// File with earlier opinions (JSON Lines or batch results). With `--judge`, new opinions are
+    /// added to it; without, no judge is used
     #[arg(long, value_name = "FILE", help_heading = "Judge")]
     opinions: Option<PathBuf>,
-    /// Write the questions that have no opinion yet to a file for a batch interface, and ask no
-    /// judge
+    /// Instead of asking a judge, write the questions that have no opinion yet to a file for a
+    /// batch API
     #[arg(long, value_name = "FILE", conflicts_with = "judge", help_heading = "Judge")]
     judge_batch: Option<PathBuf>,
     /// The format of the batch file
@@ -159,8 +159,9 @@ impl JudgeOptions {
     fn reading(&self) -> Result<ReadingOptions, Complaint> {
         let threshold = self.threshold;
         if !(0.0..=1.0).contains(&threshold) {
-            return Err(Complaint::new(format!("`judge.threshold` is {threshold}"))
-                .help("set how sure a judge must be, from 0 to 1; the default is 0.7"));
+            let what = format!("`judge.threshold` must be between 0 and 1, got {threshold}");
+            return Err(Complaint::new(what)
+                .help("set the minimum confidence of the judge; the default is 0.7"));
         }
         let lowest = Grading::default().lowest.min(threshold);
         Ok(ReadingOptions { grading: Grading { threshold, lowest }, budget: self.budget })
@@ -199,7 +200,7 @@ fn on_this_machine(own: &JudgeOptions, time: Duration) -> anyhow::Result<Box<dyn
     Err(Complaint::new("no judge found on this machine")
         .help(
             "install and sign in to `claude`, `codex` or `gemini`, start a model server (Ollama, LM \
-             Studio, vLLM, llama.cpp), or name a model of `[[llm.providers]]`",
+             Studio, vLLM, llama.cpp), or name a model from `[[llm.providers]]`",
         )
         .into())
 }
@@ -255,7 +256,7 @@ impl JudgeArguments {
     ) -> anyhow::Result<Option<Judging>> {
         if self.suspected {
             let hint =
-                "`--suspected` has no effect: rules report only what they prove; use `--judge`";
+                "`--suspected` has no effect: rules report only what they can prove; use `--judge`";
             writeln!(io::stderr(), "note: {hint}")?;
         }
         let own = &options.judge;
@@ -288,8 +289,8 @@ impl JudgeArguments {
         if model.is_empty() {
             writeln!(
                 io::stderr(),
-                "note: the questions name no model: set `model` in the file, or name one with \
-                 `--batch-model`"
+                "note: no model was specified: replace the placeholder `MODEL` in the batch file, \
+                 or pass `--batch-model`"
             )?;
             return Ok("MODEL".to_owned());
         }

@@ -49,7 +49,8 @@ impl CommandJudge {
     /// input.
     pub(super) fn of(command: &[String], time: Duration) -> Result<Self, Complaint> {
         let (program, arguments) = command.split_first().ok_or_else(|| {
-            Complaint::new("`judge.command` is empty").help("`command = [\"my-judge\"]`")
+            Complaint::new("`judge.command` is empty")
+                .help("for example `command = [\"my-judge\"]`")
         })?;
         let name = Path::new(program).file_stem().unwrap_or_default().to_string_lossy();
         Ok(Self {
@@ -70,7 +71,7 @@ impl CommandJudge {
         let name = preset.name();
         let program = preset::found(name).ok_or_else(|| {
             Complaint::new(format!("`{name}` is not installed"))
-                .help("install it and sign in, or name another judge")
+                .help("install it and sign in, or choose another judge")
         })?;
         Ok(Self {
             name: match model {
@@ -96,7 +97,7 @@ impl CommandJudge {
                 ..Invocation::default()
             },
         };
-        place(&invocation, folder).map_err(|error| format!("cannot create its folder: {error}"))?;
+        place(&invocation, folder).map_err(|error| format!("cannot create its files: {error}"))?;
         let mut command = Command::new(&self.program);
         command
             .args(&invocation.arguments)
@@ -117,7 +118,7 @@ impl CommandJudge {
                 let preset = preset.as_ref().map(|(preset, _)| preset);
                 let why = preset.map_or_else(last, |p| p.reason(&ran.output, &ran.errors));
                 let why: String = why.chars().take(200).collect();
-                Err(format!("it ended with {}: {why}", ran.status))
+                Err(format!("failed with {}: {why}", ran.status))
             }
         }
     }
@@ -130,7 +131,7 @@ impl Judge for CommandJudge {
 
     fn ask(&self, prompt: &Prompt) -> Result<Reply, String> {
         let folder =
-            Folder::new().map_err(|error| format!("cannot create an empty folder: {error}"))?;
+            Folder::new().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
         let asked = self.asked(prompt, &folder.0);
         let text = asked.map_err(|why| format!("`{}`: {why}", self.name))?;
         Ok(Reply { text, tokens: 0 })
@@ -172,7 +173,7 @@ struct RanProgram {
 /// Runs a program until it ends.
 fn run(mut command: Command, input: &str, time: Duration) -> Result<RanProgram, String> {
     own_group(&mut command);
-    let mut child = command.spawn().map_err(|error| format!("cannot start it: {error}"))?;
+    let mut child = command.spawn().map_err(|error| format!("cannot start the program: {error}"))?;
     let stdin = child.stdin.take();
     let (out, err) = (child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {
@@ -189,7 +190,7 @@ fn run(mut command: Command, input: &str, time: Duration) -> Result<RanProgram, 
         match ended {
             Ok(Some(status)) => Ok(RanProgram { status, output, errors }),
             Ok(None) => Err(format!("no reply within {} s", time.as_secs())),
-            Err(error) => Err(format!("cannot wait for it: {error}")),
+            Err(error) => Err(format!("cannot wait for the program: {error}")),
         }
     })
 }

@@ -132,7 +132,7 @@ impl Judging {
         let joints = Joint::of(cases.collect(), self.options.tokens());
         joints.par_iter().for_each(|joint| {
             if let Err(error) = self.ask_jointly(judge, joint) {
-                tracing::info!(%error, "could not ask about several answers at once");
+                tracing::info!(%error, "cannot ask about several answers at once");
             }
         });
     }
@@ -179,7 +179,7 @@ impl Judging {
             );
         }
         let Some(judge) = &self.judge else {
-            return Err("the opinions file has no opinion about it".to_owned());
+            return Err("the opinions file has no opinion about this answer".to_owned());
         };
         self.reserve(1)?;
         let (given, tokens) = ask(judge.as_ref(), case, random)?;

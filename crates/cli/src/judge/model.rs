@@ -16,7 +16,7 @@ pub(super) struct ModelJudge {
 impl ModelJudge {
     pub(super) fn new(name: &str, provider: Provider) -> anyhow::Result<Self> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
-        let runtime = runtime.context("cannot ask the judge")?;
+        let runtime = runtime.context("cannot start the judge")?;
         let name = format!("{name}/{}", provider.settings().model);
         Ok(Self { name, provider, runtime })
     }
@@ -26,7 +26,7 @@ impl ModelJudge {
     /// Blocks on a separate thread, because the caller may be an async task.
     fn wait_for<T: Send>(&self, work: impl Future<Output = T> + Send) -> Result<T, String> {
         let waited = std::thread::scope(|scope| scope.spawn(|| self.runtime.block_on(work)).join());
-        waited.map_err(|_| format!("could not ask `{}`", self.name))
+        waited.map_err(|_| format!("cannot ask `{}`", self.name))
     }
 }
 

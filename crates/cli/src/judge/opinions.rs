@@ -34,11 +34,11 @@ impl Keeper {
             Err(error) if error.kind() == ErrorKind::NotFound && asks => Opinions::default(),
             Err(error) => {
                 return Err(Complaint::new(format!(
-                    "the opinions {shown} cannot be read: {error}"
+                    "cannot read the opinions file {shown}: {error}"
                 ))
                 .help(
-                    "create them with `--judge NAME`, or with `--judge-batch FILE` and a batch \
-                    API",
+                    "create the file with `--judge NAME`, or with `--judge-batch FILE` and a \
+                     batch API",
                 )
                 .into());
             }
@@ -110,13 +110,13 @@ impl Keeper {
         let text = line.write().map_err(|error| error.to_string())?;
         let mut file = file.lock().map_err(|_| "the opinions file is broken".to_owned())?;
         file.write_all(format!("{text}\n").as_bytes())
-            .map_err(|error| format!("could not save the opinion: {error}"))
+            .map_err(|error| format!("cannot save the opinion: {error}"))
     }
 }
 
 fn appended(path: &Path) -> anyhow::Result<File> {
     let file = OpenOptions::new().create(true).append(true).open(path);
-    file.with_context(|| format!("the opinions {} cannot be written", path.display()))
+    file.with_context(|| format!("cannot write the opinions file {}", path.display()))
 }
 
 fn opinions_of(file: BufReader<File>, path: &Path) -> anyhow::Result<Opinions> {
@@ -142,7 +142,7 @@ pub(super) struct Batch {
 impl Batch {
     pub(super) fn create(path: &Path, form: BatchForm, model: String) -> anyhow::Result<Self> {
         let file = File::create(path)
-            .with_context(|| format!("the questions {} cannot be written", path.display()))?;
+            .with_context(|| format!("cannot write the questions to {}", path.display()))?;
         let written = std::collections::HashSet::new();
         Ok(Self { out: BufWriter::new(file), form, model, written })
     }
@@ -153,10 +153,10 @@ impl Batch {
         }
         let line = batch_line(self.form, &self.model, digest, prompt);
         let written = writeln!(self.out, "{line}");
-        written.map_err(|error| format!("the question could not be written: {error}"))
+        written.map_err(|error| format!("cannot write the question: {error}"))
     }
 
     pub(super) fn finish(&mut self) -> anyhow::Result<()> {
-        self.out.flush().context("the questions could not be written")
+        self.out.flush().context("cannot write the questions")
     }
 }

@@ -444,7 +444,7 @@ fn what_is_missing_is_said() {
     exit 2
     --- stderr
     error: nothing has been recorded yet: `[desk]/absent` does not exist
-      help: `counterfoil run` records the calls it makes; `--state DIR` names another folder
+      help: `counterfoil run` records the calls it makes; use `--state DIR` for another folder
     "#);
     let desk = recorded();
     std::fs::write(desk.path().join("nonsense.txt"), "nonsense").unwrap();

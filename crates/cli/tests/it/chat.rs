@@ -189,7 +189,7 @@ fn a_memory_that_cannot_be_used_is_said_and_left_alone() {
     std::fs::write(desk.path().join("state/agent.sqlite"), &broken).unwrap();
     let ran = chat(&desk, &["-p", "Hi"], "");
     assert_eq!((ran.code, ran.out.as_str()), (0, "Hello.\n"), "{ran}");
-    assert!(ran.err.contains("there is no memory in this run"), "{ran}");
+    assert!(ran.err.contains("memory and scheduled tasks are unavailable"), "{ran}");
     let tools = asked.iter().next().unwrap()["tools"].to_string();
     assert!(!tools.contains("memory_save"), "{tools}");
     let after = std::fs::read_to_string(desk.path().join("state/agent.sqlite")).unwrap();

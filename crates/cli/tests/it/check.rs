@@ -490,7 +490,7 @@ fn rules_are_named_by_lists_and_patterns() {
     exit 2
     --- stderr
     error: no rule matches `FK9*`
-      help: `counterfoil rules` lists all of them
+      help: `counterfoil rules` lists all rules
     ");
     assert_snapshot!(found("--mode FK010=error"), @"
     exit 2

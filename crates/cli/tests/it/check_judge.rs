@@ -161,7 +161,7 @@ fn the_answers_of_a_session_are_read_at_once() {
 fn a_judge_that_cannot_be_believed_accuses_nobody() {
     let invented = reply().replace("384", "777");
     for (script, why) in [
-        ("exit 3".to_owned(), "it ended with exit status: 3"),
+        ("exit 3".to_owned(), "failed with exit status: 3"),
         ("cat >/dev/null; echo all good".to_owned(), "the reply has no JSON object"),
         ("cat >/dev/null; head -c 5000 /dev/urandom".to_owned(), "unjudged"),
         ("cat >/dev/null; sleep 60".to_owned(), "no reply within 1 s"),
@@ -239,7 +239,7 @@ fn a_judge_that_is_not_there_is_named() {
     let desk = desk("");
     for (line, said) in [
         ("check log.json --judge nobody", "unknown judge `nobody`"),
-        ("check log.json --opinions gone.jsonl", "the opinions gone.jsonl cannot be read"),
+        ("check log.json --opinions gone.jsonl", "cannot read the opinions file gone.jsonl"),
         ("check log.json --opinions log.json", "no opinion"),
     ] {
         let ran = desk.run(line);
@@ -254,7 +254,7 @@ fn a_model_is_measured_as_a_judge() {
     let ran = desk.run("judge try auto --config c.toml");
     assert_eq!(ran.code, 0, "{ran}");
     for line in [
-        "40 of 40 answers read",
+        "40 of 40 answers judged",
         "      70%     0 of 20      0 of 20",
         "successful prompt injections: 2 of 4",
     ] {
@@ -274,5 +274,5 @@ fn a_model_is_measured_as_a_judge() {
     assert!(ran.code == 0 && ran.out.contains("      90%     1 of 1       0 of 0"), "{ran}");
     std::fs::write(desk.path().join("judge.sh"), "exit 1").unwrap();
     let ran = desk.run("judge agreement labels.jsonl --config c.toml");
-    assert!(ran.code == 2 && ran.out.contains("this model does not work as a judge here"), "{ran}");
+    assert!(ran.code == 2 && ran.out.contains("this model is not usable as a judge"), "{ran}");
 }

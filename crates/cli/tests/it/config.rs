@@ -728,14 +728,14 @@ fn unknown_variables_are_told() {
     for (name, expected) in [
         (
             "COUNTERFOIL_TOOLS_MAX_TOOL_CALL_PER_SESSION",
-            "sets no key and has no effect; did you mean \
+            "matches no configuration key and is ignored; did you mean \
              `COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION`?",
         ),
         ("COUNTERFOIL_AGENT_MAX_TOOL_RETRIES", "has no effect in this build"),
     ] {
         let ran = desk.run_in(&[(name, "9")], "config check");
         assert_eq!(ran.code, 0, "{ran}");
-        assert!(ran.err.contains(&format!("warning: the variable {name} {expected}")), "{ran}");
+        assert!(ran.err.contains(&format!("warning: environment variable {name} {expected}")), "{ran}");
     }
 }
 
@@ -746,17 +746,17 @@ fn wrong_variables_are_named() {
         (
             "COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION",
             "many",
-            "the variable COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION: `many` is not a value such as 3 or true",
+            "environment variable COUNTERFOIL_TOOLS_MAX_TOOL_CALLS_PER_SESSION: expected a value such as 3 or true, got `many`",
         ),
         (
             "COUNTERFOIL_CHECK_IGNORE",
             "FK010, FK0",
-            "the variable COUNTERFOIL_CHECK_IGNORE: unknown rule `FK0`\n  help: ",
+            "environment variable COUNTERFOIL_CHECK_IGNORE: unknown rule `FK0`\n  help: ",
         ),
         (
             "COUNTERFOIL_CHECK_SHOW_SUPPORTED",
             "3",
-            "the variable COUNTERFOIL_CHECK_SHOW_SUPPORTED: invalid type: integer `3`, expected a boolean",
+            "environment variable COUNTERFOIL_CHECK_SHOW_SUPPORTED: invalid type: integer `3`, expected a boolean",
         ),
     ] {
         let ran = desk.run_in(&[(name, value)], "config check");
@@ -841,10 +841,11 @@ fn a_migration_that_cannot_be_done_says_why() {
     for (line, expected) in [
         (
             "twice.toml",
-            "error: twice.toml: `[agent].max_tool_retries` is 3, but `[tools.retry].max_attempts` is 2: they are one key\n  help: remove one of them, then migrate again\n",
+            "error: twice.toml: `[agent].max_tool_retries` is 3, but `[tools.retry].max_attempts` \
+             is 2: they are the same key\n  help: remove one of the keys, then migrate again\n",
         ),
         ("broken.toml", "error: broken.toml: line 1: "),
-        ("absent.toml", "error: the configuration absent.toml cannot be read: "),
+        ("absent.toml", "error: cannot read the configuration absent.toml: "),
         ("", "error: no configuration file found\n  help: "),
         ("- --write", "error: cannot write to standard input\n"),
     ] {

@@ -15,9 +15,9 @@ fn help() {
     Commands:
       check        Check agent logs: claims against the record, calls against the tool definitions
       validate     Check tool calls against a list of tools, before they are run
-      rules        List the rules: code, name, mode in force, what each finds
-      explain      Show what a rule finds, why it matters, and what it does not report
-      judge        Measure how well a model judges, or ask one a question
+      rules        List the rules: code, name, current mode, and what each one finds
+      explain      Show what a rule finds, why it matters, and what it leaves alone
+      judge        Measure how well a model works as a judge, or ask it a question
       prompt       Print the execution protocol: instructions for an agent's system prompt
       audit        Read, count and verify the audit log
       witness      Act as a witness: keep the checkpoints of other ledgers and cosign consistent ones
@@ -39,10 +39,10 @@ fn help() {
                    repetition
       undo         Undo a shell command's changes, from its snapshot
       config       Check, show or migrate the configuration, or print its schema
-      doctor       Show which sandboxing this machine supports, and how to enable the rest
-      trust        Trust a project's configuration file in its present form
+      doctor       Show which sandboxing this machine supports, and how to get the rest
+      trust        Trust the current version of a project's configuration file
       completions  Print a completion script for a shell
-      man          Print the manual page, or write one page per command into a folder
+      man          Print the manual page, or write one page per command to a folder
       help         Print this message or the help of the given subcommand(s)
 
     Options:
@@ -54,12 +54,12 @@ fn help() {
 
     Configuration and state:
           --config <FILE>
-              Read only this configuration file
+              Use only this configuration file
               
               [env: COUNTERFOIL_CONFIG=]
 
           --no-config
-              Read no configuration file
+              Use no configuration file
 
           --log <LEVEL>
               Log level for standard error [default: warn; off in hooks]
@@ -68,8 +68,8 @@ fn help() {
               - off:   Nothing
               - error: Errors
               - warn:  Errors and warnings
-              - info:  Also what was done
-              - debug: Also how it was done
+              - info:  Also each action
+              - debug: Also the details of each action
               - trace: Everything
               
               [env: COUNTERFOIL_LOG=]
@@ -80,14 +80,14 @@ fn help() {
               [env: COUNTERFOIL_STATE=]
 
           --ledger <URL>
-              A ledger shared by several replicas: `postgres://USER@HOST/DATABASE`
+              URL of a ledger shared by several replicas: `postgres://USER@HOST/DATABASE`
               
               [env: COUNTERFOIL_LEDGER]
 
     Examples:
       counterfoil check session.jsonl          check what the agent said against what it did
-      counterfoil check logs/ --format sarif   the same for a folder, for code scanning
-      counterfoil explain UNKNOWN_TOOL         what a rule finds, and what it leaves alone
+      counterfoil check logs/ --format sarif   check a folder, for code scanning
+      counterfoil explain UNKNOWN_TOOL         show what a rule finds and what it ignores
 
     Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input error,
     3 internal error.
@@ -165,24 +165,24 @@ fn help_of_check() {
     Judge:
           --judge <NAME>           Have a language model read every answer that ends a turn: claude,
                                    codex or gemini (the programs), a name from [[llm.providers]], or
-                                   auto. Sends the session, with secrets removed, to that model
-          --no-judge               Do not use a judge, whatever the configuration says
-          --opinions <FILE>        File with earlier opinions (JSON Lines, or the results of a batch);
-                                   `--judge` adds new ones, and without it no judge is asked
-          --judge-batch <FILE>     Write the questions that have no opinion yet to a file for a batch
-                                   interface, and ask no judge
+                                   auto. Sends the session to that model, with secrets removed
+          --no-judge               Do not use a judge, even if one is configured
+          --opinions <FILE>        File with earlier opinions (JSON Lines or batch results). With
+                                   `--judge`, new opinions are added to it; without, no judge is used
+          --judge-batch <FILE>     Instead of asking a judge, write the questions that have no opinion
+                                   yet to a file for a batch API
           --batch-format <FORMAT>  The format of the batch file [default: openai] [possible values:
                                    openai, anthropic]
           --batch-model <MODEL>    The model for the questions in the batch file
 
     Configuration and state:
-          --config <FILE>  Read only this configuration file [env: COUNTERFOIL_CONFIG=]
-          --no-config      Read no configuration file
+          --config <FILE>  Use only this configuration file [env: COUNTERFOIL_CONFIG=]
+          --no-config      Use no configuration file
           --log <LEVEL>    Log level for standard error [default: warn; off in hooks] [env:
                            COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug, trace]
           --state <DIR>    The folder with the ledger, audit log and keys [env: COUNTERFOIL_STATE=]
-          --ledger <URL>   A ledger shared by several replicas: `postgres://USER@HOST/DATABASE` [env:
-                           COUNTERFOIL_LEDGER]
+          --ledger <URL>   URL of a ledger shared by several replicas: `postgres://USER@HOST/DATABASE`
+                           [env: COUNTERFOIL_LEDGER]
 
     Examples:
       counterfoil check                          the newest session of each agent on this machine
@@ -214,39 +214,39 @@ fn help_of_validate() {
     Usage: counterfoil validate [OPTIONS] --tools <FILE> [CALLS]
 
     Arguments:
-      [CALLS]  The calls: a file, or - for standard input [default: -]
+      [CALLS]  File with the calls, or - for standard input [default: -]
 
     Options:
           --tools <FILE>
-              The list of tools, in the shape of OpenAI, Anthropic or MCP [env: COUNTERFOIL_TOOLS=]
+              File with tool definitions in OpenAI, Anthropic or MCP format [env: COUNTERFOIL_TOOLS=]
           --coerce
-              Apply lossless corrections ("42" for 42), and print the arguments to run instead
+              Apply lossless corrections (such as "42" to 42), and print the corrected arguments
           --longest-text <[TOOL.PARAMETER=]CHARS>
-              Maximum length of a text without a warning, for all parameters or for one (repeatable)
+              Warn about text arguments longer than this, for all parameters or for one (repeatable)
           --model <NAME>
-              The model that made the calls; repeated in the verdicts
+              The model that made the calls, included in the verdicts
           --format <FORMAT>
               Output format [default: json] [possible values: json, text]
           --as-tool-result
-              Print the answer to each rejected call as a tool message, and nothing for valid calls
+              Print a tool message for each rejected call, and nothing for valid calls
       -h, --help
               Print help (see more with '--help')
 
     Configuration and state:
-          --config <FILE>  Read only this configuration file [env: COUNTERFOIL_CONFIG=]
-          --no-config      Read no configuration file
+          --config <FILE>  Use only this configuration file [env: COUNTERFOIL_CONFIG=]
+          --no-config      Use no configuration file
           --log <LEVEL>    Log level for standard error [default: warn; off in hooks] [env:
                            COUNTERFOIL_LOG=] [possible values: off, error, warn, info, debug, trace]
           --state <DIR>    The folder with the ledger, audit log and keys [env: COUNTERFOIL_STATE=]
-          --ledger <URL>   A ledger shared by several replicas: `postgres://USER@HOST/DATABASE` [env:
-                           COUNTERFOIL_LEDGER]
+          --ledger <URL>   URL of a ledger shared by several replicas: `postgres://USER@HOST/DATABASE`
+                           [env: COUNTERFOIL_LEDGER]
 
     Examples:
       counterfoil validate --tools tools.json calls.jsonl
       echo '{"name": "get_order", "arguments": {"id": "7"}}' |
         counterfoil validate --tools tools.json --coerce --format text
 
-    Exit codes: 0 every call is valid, 1 a call is rejected, 2 usage or input error.
+    Exit codes: 0 all calls are valid, 1 at least one call is rejected, 2 usage or input error.
     "#);
 }
 
@@ -365,12 +365,12 @@ fn the_judge_is_explained() {
     exit 2
     --- stderr
     error: unknown rule `FK999`
-      help: `counterfoil rules` lists all of them
+      help: `counterfoil rules` lists all rules
     ");
     assert_snapshot!(desk.run("check log.json --ignore JUDGE"), @"
     exit 2
     --- stderr
-    error: `JUDGE` is not a rule: a judge reports it
+    error: `JUDGE` is not a rule: its findings come from a judge
       help: `counterfoil explain JUDGE` explains it; `--no-judge` runs without a judge
     ");
 }

@@ -249,8 +249,8 @@ fn the_shell_policy_of_a_running_process_follows_its_file() {
         ("work/a", ""),
     ]);
     let variables = [("COUNTERFOIL_STATE", "state")];
-    let client = "cat one; await '\"id\":1' out; cp blocks.toml mine.toml; await 'in force now' err; \
-                  cat two; await '\"id\":2' out; cp broken.toml mine.toml; await 'cannot be used' err; cat three";
+    let client = "cat one; await '\"id\":1' out; cp blocks.toml mine.toml; await 'now in effect' err; \
+                  cat two; await '\"id\":2' out; cp broken.toml mine.toml; await 'is invalid, so' err; cat three";
     let gateway = "--config mine.toml mcp --builtin shell --workspace work";
     let ran = converse(&desk, &variables, client, gateway);
     let told = |id: i64| -> String {

@@ -114,7 +114,7 @@ fn what_cannot_be_used_is_refused() {
         ("--token-file role", "role:1: the role must be `read` or `operate`"),
         ("--token-file empty", "contains no tokens"),
         ("--token-file open", "other users can read the token file open (mode 644)"),
-        ("--token-file absent", "cannot be read"),
+        ("--token-file absent", "cannot read the token file"),
     ] {
         let ran = desk.run(&format!("serve {arguments}"));
         assert_eq!(ran.code, 2, "{arguments}: {}", ran.err);

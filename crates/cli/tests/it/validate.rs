@@ -21,7 +21,7 @@ fn verdicts_as_json() {
     {"line":4,"id":"c1","valid":false,"tool":"get_ordr","issues":[{"code":"UNKNOWN_TOOL","severity":"block","message":"there is no tool `get_ordr`; did you mean `get_order`? Available: `get_order`","tool":"get_ordr","expected":"get_order","actual":"get_ordr"}]}
     {"line":5,"id":"c2","valid":true,"tool":"get_order","issues":[]}
     --- stderr
-    error: calls.jsonl:2: the line is not JSON: expected ident at line 1 column 2
+    error: calls.jsonl:2: invalid JSON: expected ident at line 1 column 2
     "#);
 }
 
@@ -38,7 +38,7 @@ fn corrected_arguments_as_text() {
       [UNKNOWN_TOOL] there is no tool `get_ordr`; did you mean `get_order`? Available: `get_order`
     get_order: valid
     --- stderr
-    error: -:2: the line is not JSON: expected ident at line 1 column 2
+    error: -:2: invalid JSON: expected ident at line 1 column 2
     "#);
 }
 
@@ -79,8 +79,8 @@ fn the_configuration_and_flags_say_how_strictly() {
     assert_snapshot!(desk.run("validate --tools tools.json --longest-text note=5"), @"
     exit 2
     --- stderr
-    error: `note` does not name a parameter
-      help: write it as TOOL.PARAMETER
+    error: `note` names no parameter
+      help: write the parameter as TOOL.PARAMETER
     ");
 }
 
@@ -102,13 +102,13 @@ fn calls_over_several_lines_and_in_lists() {
     exit 2
     {"line":1,"valid":true,"tool":"get_order","issues":[]}
     --- stderr
-    error: -:11: not JSON: trailing comma (column 3); the calls after this are not read
+    error: -:11: invalid JSON: trailing comma (column 3); the calls after this were not read
     "#);
     // A cut line costs only itself.
     assert_snapshot!(run("{\"name\":\"get_or\n{\"name\":\"get_order\",\"arguments\":{\"id\":7}}\n"), @r#"
     exit 2
     {"line":2,"valid":true,"tool":"get_order","issues":[]}
     --- stderr
-    error: -:1: the line is not JSON: EOF while parsing a string at line 1 column 15
+    error: -:1: invalid JSON: EOF while parsing a string at line 1 column 15
     "#);
 }

@@ -72,7 +72,7 @@ impl<'t> Calls<'t> {
         let wrong = match of_line.filter(|of_line| alone || !of_line.is_eof()) {
             Some(of_line) => {
                 let wrong =
-                    Wrong { line: self.line, message: format!("the line is not JSON: {of_line}") };
+                    Wrong { line: self.line, message: format!("invalid JSON: {of_line}") };
                 self.skip(first.len());
                 wrong
             }
@@ -85,7 +85,7 @@ impl<'t> Calls<'t> {
                 let place = format!(" at line {} column {}", error.line(), error.column());
                 let what = error.to_string().replace(&place, "");
                 let message = format!(
-                    "not JSON: {what} (column {}); the calls after this are not read",
+                    "invalid JSON: {what} (column {}); the calls after this were not read",
                     error.column()
                 );
                 self.rest = &[];
@@ -116,7 +116,7 @@ fn calls(raw: &RawValue, line: usize) -> Vec<Result<ToolCall, Wrong>> {
 fn call(raw: &RawValue, line: usize) -> Result<ToolCall, Wrong> {
     let wrong = |message: &str| Wrong { line, message: message.to_owned() };
     let outer: Members<'_> = serde_json::from_str(raw.get())
-        .map_err(|_| wrong(r#"a call is a JSON object such as {"name": …, "arguments": …}"#))?;
+        .map_err(|_| wrong(r#"expected a JSON object such as {"name": …, "arguments": …}"#))?;
     let wrapped = ["function", "params"]
         .into_iter()
         .find_map(|wrapper| serde_json::from_str::<Members<'_>>(outer.get(wrapper)?.get()).ok());

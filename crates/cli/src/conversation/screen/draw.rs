@@ -138,7 +138,7 @@ impl View {
         let border = Border::default()
             .borders(Borders::ALL)
             .title(" Receipts and claims of the last answer ")
-            .title_bottom(" any key closes, ↑ ↓ scroll ");
+            .title_bottom(" ↑ ↓ to scroll, any other key to close ");
         let inner = border.inner(area);
         let height = over.block.height(inner.width);
         over.above = over.above.min(height.saturating_sub(usize::from(inner.height)));

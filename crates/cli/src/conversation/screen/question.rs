@@ -33,8 +33,8 @@ pub(super) enum Stage {
     Explaining(Writing),
 }
 
-pub(super) const CHOICES: &str = "Approve?  y once · s for this session · n no · v never in this session · e edit · w no, \
-     because";
+pub(super) const CHOICES: &str = "Approve?  y once · s for this session · n no · v never in this \
+    session · e edit · w no, with a reason";
 
 impl Question {
     pub(super) fn new(asked: Asked, answers: oneshot::Sender<Word>) -> Self {
@@ -106,7 +106,7 @@ impl Question {
                 self.stage = Stage::Editing(Writing::new(&text, title));
             }
             'w' => {
-                let title = " No, because: Enter to send, Esc to go back ";
+                let title = " Reason for the refusal: Enter to send, Esc to go back ";
                 self.stage = Stage::Explaining(Writing::new("", title));
             }
             _ => {}
@@ -123,7 +123,7 @@ pub(super) fn decided(word: &Word) -> &str {
         Word::No(None) => "no",
         Word::No(Some(reason)) => reason,
         Word::Never => "never in this session",
-        Word::Instead(_) => "other arguments",
+        Word::Instead(_) => "arguments changed",
         Word::Nobody => "no answer",
     }
 }

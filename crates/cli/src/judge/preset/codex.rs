@@ -104,7 +104,7 @@ impl Preset for Codex {
 
     fn reply(&self, _: &str, folder: &Path) -> Result<String, String> {
         std::fs::read_to_string(folder.join(REPLY))
-            .map_err(|error| format!("it gave no reply: {error}"))
+            .map_err(|error| format!("no reply: {error}"))
     }
 }
 
@@ -117,19 +117,20 @@ fn login() -> Option<PathBuf> {
 
 /// Returns the models that it knows, each without tools.
 fn catalogue(program: &Path) -> Result<Value, String> {
-    let failed = |why: &str| format!("cannot disable its tools: {why}");
+    let failed = |why: &str| format!("cannot disable the program's tools: {why}");
     let output = Command::new(program)
         .args(["debug", "models", "--bundled"])
         .stdin(Stdio::null())
         .output()
         .map_err(|error| failed(&error.to_string()))?;
     let mut models: Value =
-        serde_json::from_slice(&output.stdout).map_err(|_| failed("no list of models"))?;
+        serde_json::from_slice(&output.stdout).map_err(|_| failed("it did not list its models"))?;
     let list = match &mut models {
         Value::Array(list) => Some(list),
         other => other.get_mut("models").and_then(Value::as_array_mut),
     };
-    let list = list.filter(|list| !list.is_empty()).ok_or_else(|| failed("no list of models"))?;
+    let list = list.filter(|list| !list.is_empty());
+    let list = list.ok_or_else(|| failed("it did not list its models"))?;
     for model in list.iter_mut().filter_map(Value::as_object_mut) {
         for (name, value) in [
             ("tool_mode", json!("direct")),

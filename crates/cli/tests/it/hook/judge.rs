@@ -81,7 +81,7 @@ fn a_judge_that_says_nothing_blocks_nobody() {
     for (script, why) in [
         ("sleep 60", "no reply within 1 s"),
         ("echo all good", "the reply has no JSON object"),
-        ("exit 4", "it ended with exit status: 4"),
+        ("exit 4", "failed with exit status: 4"),
     ] {
         stage(script).stops("I looked: there are 7 files.").warns(why);
     }
