@@ -167,7 +167,8 @@ fn rows(text: &str) -> anyhow::Result<Vec<Row>> {
             transcript = Some(reading.transcript);
         })
         .with_context(place)?;
-        let transcript = transcript.with_context(place)?;
+        let transcript =
+            transcript.with_context(|| format!("{}: no session in this line", place()))?;
         let Labels { turn, hallucination: lies, class } = labels;
         rows.push(Row { transcript, turn, lies, class });
     }

@@ -38,9 +38,7 @@ fn obligations_make_sense(table: &DeTable<'_>, options: &Options) -> Result<(), 
         let list = table.get("obligations").and_then(|list| list.get_ref().as_array());
         let offset = list.and_then(|list| list.get(at)).map_or(0, |one| one.span().start);
         let help = match wrong {
-            ObligationError::NoTrigger => {
-                "for example `after = \"edit\"` or `before = \"refund\"`"
-            }
+            ObligationError::NoTrigger => "for example `after = \"edit\"` or `before = \"refund\"`",
             ObligationError::UnknownAction(_) => {
                 "use `edit`, `look-up`, `passing test`, or a kind of action such as `refund` or \
                  `deploy`"

@@ -31,8 +31,8 @@ pub(crate) struct JudgeOptions {
     pub(crate) command: Vec<String>,
     /// The model, for programs that accept one, and for batch files.
     pub(crate) model: String,
-    /// The minimum confidence, from 0 to 1, for a contradiction to be an error and the rest a
-    /// warning.
+    /// The minimum confidence, from 0 to 1, for an error (a contradiction) or a warning (anything
+    /// else). Below it, a finding is a note.
     pub(crate) threshold: f64,
     /// Maximum number of tokens in one question; 0 means 12,000.
     pub(crate) budget: usize,

@@ -173,7 +173,8 @@ struct RanProgram {
 /// Runs a program until it ends.
 fn run(mut command: Command, input: &str, time: Duration) -> Result<RanProgram, String> {
     own_group(&mut command);
-    let mut child = command.spawn().map_err(|error| format!("cannot start the program: {error}"))?;
+    let mut child =
+        command.spawn().map_err(|error| format!("cannot start the program: {error}"))?;
     let stdin = child.stdin.take();
     let (out, err) = (child.stdout.take(), child.stderr.take());
     thread::scope(|scope| {

@@ -735,7 +735,10 @@ fn unknown_variables_are_told() {
     ] {
         let ran = desk.run_in(&[(name, "9")], "config check");
         assert_eq!(ran.code, 0, "{ran}");
-        assert!(ran.err.contains(&format!("warning: environment variable {name} {expected}")), "{ran}");
+        assert!(
+            ran.err.contains(&format!("warning: environment variable {name} {expected}")),
+            "{ran}"
+        );
     }
 }
 

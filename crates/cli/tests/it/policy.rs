@@ -398,7 +398,11 @@ fn what_the_tool_itself_refuses_is_told() {
         assert_eq!((ran.code, last), (1, Some("the call would be denied")));
     }
     let ran = explain(&desk, r#"--tool read_file --args '{"path":"a.txt"}'"#);
-    assert_eq!((ran.code, ran.out.trim_end().lines().last()), (0, Some("the call would run")), "{ran}");
+    assert_eq!(
+        (ran.code, ran.out.trim_end().lines().last()),
+        (0, Some("the call would run")),
+        "{ran}"
+    );
     let ran = explain(&desk, "--tool nosuch");
     assert!(
         ran.out.contains("\nno gate would object\nnote: `counterfoil run` has no tool `nosuch`"),

@@ -83,8 +83,10 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         sessions.retain(|session| session == wanted);
         if sessions.is_empty() {
             return Err(Complaint::new(format!("no session `{wanted}`"))
-                .help("`counterfoil audit tail --format json` shows the sessions of the latest \
-                    calls")
+                .help(
+                    "`counterfoil audit tail --format json` shows the sessions of the latest \
+                    calls",
+                )
                 .into());
         }
     }

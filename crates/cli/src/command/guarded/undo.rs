@@ -108,10 +108,10 @@ fn complaint(error: &UndoError) -> Complaint {
             "snapshots require `[tools.shell] transactional = true` and `keep_snapshots` above 0; \
              for a coding agent's commands, `[hooks] undo = true`",
         ),
-        UndoError::ChangedSince(_) => {
-            complaint.help("pass `--force` to restore the files anyway; changes made since then \
-                will be lost")
-        }
+        UndoError::ChangedSince(_) => complaint.help(
+            "pass `--force` to restore the files anyway; changes made since then \
+                will be lost",
+        ),
         UndoError::InTheWay(_) => complaint.help(
             "nothing was undone; move these files away, or pass `--force` to undo the rest and \
              keep these files",

@@ -71,8 +71,7 @@ impl<'t> Calls<'t> {
         let of_line = serde_json::from_slice::<&RawValue>(first).err();
         let wrong = match of_line.filter(|of_line| alone || !of_line.is_eof()) {
             Some(of_line) => {
-                let wrong =
-                    Wrong { line: self.line, message: format!("invalid JSON: {of_line}") };
+                let wrong = Wrong { line: self.line, message: format!("invalid JSON: {of_line}") };
                 self.skip(first.len());
                 wrong
             }

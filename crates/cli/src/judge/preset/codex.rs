@@ -103,8 +103,7 @@ impl Preset for Codex {
     }
 
     fn reply(&self, _: &str, folder: &Path) -> Result<String, String> {
-        std::fs::read_to_string(folder.join(REPLY))
-            .map_err(|error| format!("no reply: {error}"))
+        std::fs::read_to_string(folder.join(REPLY)).map_err(|error| format!("no reply: {error}"))
     }
 }
 

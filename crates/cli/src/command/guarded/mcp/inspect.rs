@@ -105,8 +105,10 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let options = ClientOptions::within(Duration::from_secs(arguments.limit));
     let offer = runtime.block_on(inspect(&server, &options)).map_err(|error| {
         let help = match server {
-            Server::Remote(_) => "check the address, and whether the server requires a header \
-                (`--header`)",
+            Server::Remote(_) => {
+                "check the address, and whether the server requires a header \
+                (`--header`)"
+            }
             _ => "run this command by hand to check that it starts an MCP server",
         };
         Complaint::new(format!("`{name}`: {error}")).help(help)

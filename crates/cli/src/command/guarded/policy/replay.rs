@@ -57,8 +57,7 @@ pub(super) fn run(
     let scenery = arguments.surroundings.place();
     let mut tally = Replay::default();
     for input in inputs(&arguments.logs) {
-        let reader =
-            input.open(|_| {}).with_context(|| format!("cannot read {}", input.shown))?;
+        let reader = input.open(|_| {}).with_context(|| format!("cannot read {}", input.shown))?;
         read(reader, &Options::new(input.name()), &mut |reading| {
             tally.add(&reading.transcript, &input.shown, [&old, &new], &scenery);
         })

@@ -167,8 +167,8 @@ fn connected(
         reader.read_to_string(&mut why)?;
         let told: Option<Value> = serde_json::from_str(&why).ok();
         let told = told.and_then(|told| told.pointer("/error/message").map(shown)).unwrap_or(why);
-        let what = format!("{address} responded with status {status}: {}", told.trim());
-        return Err(Complaint::new(what)
+        let wrong = format!("{address} responded with status {status}: {}", told.trim());
+        return Err(Complaint::new(wrong)
             .help(
                 "check that this is a Counterfoil proxy; requests from other machines need the \
                  `proxy.token_env` token",
