@@ -65,8 +65,9 @@ fn no_skills(found: &Configuration) -> Option<(String, Complaint)> {
     let (index, folder) =
         skills::named_folders(&found.options).enumerate().find(|(_, folder)| !folder.is_dir())?;
     let key = format!("agent.skill_paths[{index}]");
-    let complaint = Complaint::new(format!("{key}: no such folder: `{}`", folder.display()))
-        .help("create it or remove it from the list; relative paths start in the working directory");
+    let complaint = Complaint::new(format!("{key}: no such folder: `{}`", folder.display())).help(
+        "create it or remove it from the list; relative paths start in the working directory",
+    );
     Some((key, complaint))
 }
 
