@@ -67,7 +67,7 @@ async fn passed_on(exchange: &Arc<Exchange>, response: Response<Incoming>) -> Ou
         headers.insert(TOOLS, told);
     }
     if !head.status.is_success() {
-        exchange.no_answer(head.status, "its server refuses it");
+        exchange.no_answer(head.status, "the server refused the request");
         return refused(exchange, head.status, headers, body).await;
     }
     if let Some(why) = unreadable(&head.headers) {
@@ -119,8 +119,8 @@ async fn refused(
         return answered(status, headers, passing(body));
     }
     if holds && status.is_redirection() {
-        let why = "its server redirects clients to an address that is not checked: set that \
-            address in `proxy.openai_url` or `proxy.anthropic_url`";
+        let why = "the server redirects to an address that is not checked: set that address in \
+                   `proxy.openai_url` or `proxy.anthropic_url`";
         return failed(wire, StatusCode::BAD_GATEWAY, why);
     }
     let body = match collected(body, settings.silence, failure::LONGEST).await {
@@ -134,7 +134,7 @@ async fn refused(
     match failure::body(exchange, &body).await.filter(|_| readable) {
         Some(body) => answered(status, headers, whole(body)),
         None => {
-            let why = "its server refused the request; its message was held back";
+            let why = "the server refused the request; its error message was held back";
             failed(wire, status, why)
         }
     }
@@ -144,9 +144,9 @@ async fn refused(
 fn unreadable(headers: &HeaderMap) -> Option<&'static str> {
     let encoding = headers.get(header::CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding != "identity") {
-        return Some("its answer is compressed although the request did not ask for that");
+        return Some("the answer is compressed although the request did not ask for compression");
     }
-    (!is_utf8(headers)).then_some("its answer is not written in UTF-8")
+    (!is_utf8(headers)).then_some("the answer is not in UTF-8")
 }
 
 /// The headers of an answer, for the client. Only we may set our own headers, and no key of a
@@ -175,16 +175,16 @@ pub(crate) async fn collected(
     let mut bytes = Vec::new();
     loop {
         let frame = match timeout(silence, body.frame()).await {
-            Err(_) => return Err(format!("its server said nothing for {} s", silence.as_secs())),
+            Err(_) => return Err(format!("the server sent nothing for {} s", silence.as_secs())),
             Ok(None) => return Ok(Bytes::from(bytes)),
-            Ok(Some(Err(error))) => return Err(format!("its answer broke off: {error}")),
+            Ok(Some(Err(error))) => return Err(format!("the answer was cut off: {error}")),
             Ok(Some(Ok(frame))) => frame,
         };
         if let Ok(data) = frame.into_data() {
             bytes.extend_from_slice(&data);
         }
         if bytes.len() > longest {
-            return Err(format!("its answer is longer than {longest} bytes"));
+            return Err(format!("the answer is longer than {longest} bytes"));
         }
     }
 }

@@ -48,7 +48,7 @@ pub(crate) async fn judge(
         let visible = without_hidden(call.clone());
         judged.stripped |= visible.arguments != call.arguments;
         if judged.passed.iter().any(|other| !call.id.is_empty() && other.id == call.id) {
-            let why = "two calls of one answer have this id".to_owned();
+            let why = "another call in this answer has the same id".to_owned();
             judged.refused.push(RefusedCall { call: visible, why, denied: false });
             continue;
         }
@@ -85,7 +85,8 @@ async fn one(
     Ok(match listed {
         // The client knows a tool only under its exact name.
         Listed::Judged(hosted, before) if hosted.tool.name != call.tool => {
-            let why = format!("there is no tool `{}`; `{}` is one", call.tool, hosted.tool.name);
+            let why =
+                format!("there is no tool `{}`; did you mean `{}`?", call.tool, hosted.tool.name);
             (denied(&before.judged).or(Some((why, false))), before.notes)
         }
         Listed::Refused(answer, _) => (Some((answer.text, false)), Vec::new()),
@@ -103,12 +104,16 @@ pub(crate) async fn spoken(
     let tools: Vec<&str> = shown.transcript.catalog.iter().map(|tool| tool.name.as_str()).collect();
     for Spoken { tool, call } in spoken::calls(text, &tools) {
         let Some(call) = call else {
-            return Ok(Some(format!("a call of `{tool}` in its text cannot be read")));
+            return Ok(Some(format!(
+                "the answer's text contains a call of `{tool}` that cannot be read"
+            )));
         };
         // The call has no id, so no receipt is opened.
         let (objection, _) = one(seen, shown, &call, Asking::Nobody).await?;
         if let Some((why, true)) = objection {
-            return Ok(Some(format!("a call of `{tool}` in its text may not run: {why}")));
+            return Ok(Some(format!(
+                "the answer's text contains a call of `{tool}` that may not run: {why}"
+            )));
         }
     }
     Ok(None)

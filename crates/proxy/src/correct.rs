@@ -22,13 +22,14 @@ use crate::shape::{self, Shape};
 const LONGEST: usize = 64 * 1024 * 1024;
 
 /// The messages for a model whose reader already has the beginning of its answer.
-const GO_ON: &str = "Your reader already has the beginning of that answer, which stands:";
+const GO_ON: &str =
+    "The reader has already received the beginning of that answer, and it cannot be changed:";
 const GO_ON_FROM: &str =
-    "Go on from there. Write only what follows, and say only what the record shows.";
+    "Continue from there. Write only the rest, and state only what the record shows.";
 
 /// The result of a call that fits, if another call of the same answer does not.
 const NOT_MADE: &str =
-    "not made, because another call of the same answer cannot be made: make it again";
+    "not executed, because another call in the same answer was rejected: make this call again";
 
 /// A corrected answer.
 pub(crate) struct Corrected {
@@ -87,7 +88,7 @@ impl Exchange {
         for call in calls {
             let closed = prepared.seen.session.not_made(&call.id).await;
             if let Err(error) = closed {
-                tracing::warn!("a receipt stays open: {error}");
+                tracing::warn!("cannot close a receipt: {error}");
             }
         }
     }
@@ -137,7 +138,10 @@ impl Exchange {
         );
         let response = asked.await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
         if response.status() != StatusCode::OK {
-            tracing::warn!("the model was asked again and answered with {}", response.status());
+            tracing::warn!(
+                "the request for a corrected answer failed with status {}",
+                response.status()
+            );
             return None;
         }
         self.reply(response).await

@@ -325,7 +325,7 @@ impl Exchange {
         limit: Option<Duration>,
     ) -> Conclusion {
         if self.asked.choices > 1 {
-            return Conclusion::not_judged("it has several choices", reply);
+            return Conclusion::not_judged("the answer has several choices", reply);
         }
         let Some(limit) = limit else { return self.concluded(reply, before).await };
         let (exchange, own, text) = (Arc::clone(self), reply.clone(), before.to_owned());
@@ -386,7 +386,8 @@ impl Exchange {
                 conclusion.findings = findings;
                 if reply.text.len() + before.len() > LONGEST_ANSWER {
                     let limit = LONGEST_ANSWER >> 20;
-                    let why = format!("it is longer than {limit} MiB, and the rest was not read");
+                    let why =
+                        format!("the answer is longer than {limit} MiB; the rest was not read");
                     conclusion.unjudged.get_or_insert(why);
                 }
             }
@@ -453,7 +454,7 @@ impl Exchange {
             session: match prepared {
                 Ok(prepared) => prepared.seen.session.id().to_owned(),
                 Err(why) => {
-                    notes.push(format!("the request is not recorded: {why}"));
+                    notes.push(format!("cannot record the request: {why}"));
                     String::new()
                 }
             },
@@ -531,10 +532,12 @@ fn not_judged(why: &String) -> String {
 fn told(tampered: &Tampered) -> String {
     match tampered {
         Tampered::Changed { call_id, tool } => format!(
-            "FK040: the client tells another result of `{tool}` ({call_id}) than it reported first"
+            "FK040: the client reports a different result of `{tool}` ({call_id}) than before"
         ),
         Tampered::Dropped { call_id } => {
-            format!("FK040: the client has left out the result of {call_id}, which it had reported")
+            format!(
+                "FK040: the client dropped the result of {call_id}, which it had reported before"
+            )
         }
     }
 }

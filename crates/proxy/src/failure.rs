@@ -21,9 +21,9 @@ const OF_ANSWERS: [&str; 6] = ["choices", "output", "content", "completion", "de
 /// reader that quotes it, are not judged.
 pub(crate) fn plain(error: &WireError) -> &'static str {
     match error {
-        WireError::Told(_) => "its server failed",
-        WireError::BrokenOff => "its answer broke off",
-        _ => "it cannot be read",
+        WireError::Told(_) => "the server failed",
+        WireError::BrokenOff => "the answer was cut off",
+        _ => "the answer cannot be read",
     }
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn plain(error: &WireError) -> &'static str {
 pub(crate) async fn told(exchange: &Exchange, error: &WireError) -> String {
     match error {
         WireError::Told(said) if passes(exchange, std::slice::from_ref(said)).await => {
-            format!("its server says: {said}")
+            format!("the server says: {said}")
         }
         error => plain(error).to_owned(),
     }
@@ -100,7 +100,7 @@ fn end_of_text(text: &str) -> Option<usize> {
 /// Why an answer may not be passed on: something in the server's words about it is wrong.
 pub(crate) async fn remarks(exchange: &Exchange, said: &[String]) -> Option<String> {
     let passes = said.is_empty() || passes(exchange, said).await;
-    (!passes).then(|| "what its server says about it is wrong".to_owned())
+    (!passes).then(|| "the server's remarks about the answer did not pass the check".to_owned())
 }
 
 /// Whether nothing is wrong with these texts, individually and together.

@@ -68,7 +68,7 @@ impl Servers {
         *request.uri_mut() = to.clone();
         *request.headers_mut() = headers;
         match timeout(silence, self.0.request(request)).await {
-            Err(_) => Err(failed(format!("it said nothing for {} s", silence.as_secs()))),
+            Err(_) => Err(failed(format!("it sent nothing for {} s", silence.as_secs()))),
             Ok(Err(error)) => Err(failed(causes(&error))),
             Ok(Ok(response)) => Ok(response),
         }

@@ -23,11 +23,11 @@ pub(crate) struct Judges(Arc<Semaphore>);
 /// Why an answer was not judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotJudged {
-    #[error("it was not judged within {0} ms")]
+    #[error("judging took longer than {0} ms")]
     Late(u128),
-    #[error("a word in it contains look-alike or invisible characters")]
+    #[error("a word in the answer contains look-alike or invisible characters")]
     Letters,
-    #[error("its judgement failed")]
+    #[error("judging the answer failed")]
     Failed,
 }
 

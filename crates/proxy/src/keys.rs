@@ -46,11 +46,11 @@ struct Used {
 /// Why a request is refused for its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum KeyError {
-    #[error("a key of this proxy is needed (`[[proxy.keys]]`)")]
+    #[error("a key for this proxy is required (see `[[proxy.keys]]`)")]
     Unknown,
     #[error("this key has exceeded its limit of {0} requests per minute")]
     TooMany(u32),
-    #[error("this key has used its {0} tokens of today")]
+    #[error("this key has used up its {0} tokens for today")]
     UsedUp(u64),
 }
 

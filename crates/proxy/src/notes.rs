@@ -12,7 +12,9 @@ const QUOTED: usize = 120;
 pub(crate) fn footnotes(findings: &[Finding], refused: &[RefusedCall]) -> String {
     let mut text = "\n\n---\n".to_owned();
     if !findings.is_empty() {
-        text.push_str("Counterfoil: the record of this session does not show all of this.\n");
+        text.push_str(
+            "Counterfoil: the record of this session does not support all of this answer.\n",
+        );
     }
     for (at, finding) in findings.iter().enumerate() {
         let seen = evidence(finding).map(|seen| format!("; see {seen}")).unwrap_or_default();
@@ -33,7 +35,10 @@ pub(crate) fn footnotes(findings: &[Finding], refused: &[RefusedCall]) -> String
 pub(crate) fn notice(findings: &[Finding]) -> String {
     let told = findings.iter().map(|finding| format!("{} ({})", finding.message, finding.code));
     let told = told.collect::<Vec<_>>().join("; ");
-    format!("[Counterfoil held back what follows. By the record of this session: {told}]")
+    format!(
+        "[Counterfoil held back the text from here on. According to the record of this session: \
+         {told}]"
+    )
 }
 
 /// The text in place of calls that are not passed on.
@@ -132,7 +137,7 @@ fn evidence(finding: &Finding) -> Option<String> {
             EvidenceSource::Message { .. } | EvidenceSource::Fact { .. } => return None,
         };
         Some(match tool {
-            Some(tool) => format!("`{tool}` {id}, as its client reported it"),
+            Some(tool) => format!("`{tool}` {id}, as reported by the client"),
             None => id.clone(),
         })
     })

@@ -16,24 +16,24 @@ use counterfoil_serve::Access;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProxyOptions {
-    /// What happens to an answer with claims that the record does not show.
+    /// What happens to an answer with claims that the record does not support.
     pub mode: ProxyMode,
     /// The minimum severity for that. Anything less severe is only recorded.
     pub least: Least,
-    /// The server for OpenAI's wires: its address up to `/v1`.
+    /// The address of the server for OpenAI's APIs, up to `/v1`.
     pub openai_url: String,
-    /// The server for Anthropic's wire: its address up to `/v1`.
+    /// The address of the server for Anthropic's API, up to `/v1`.
     pub anthropic_url: String,
-    /// Danger: allows `http` to other machines, where anyone on the way can read everything.
+    /// Danger: allows `http` to other machines. Anyone on the network can read everything.
     pub allow_http: bool,
     /// How many times the model is asked again for one answer, in `correct` and `block`.
     pub max_corrections: u32,
     /// The total time limit for that, in seconds.
     pub correction_secs: u64,
-    /// How long a part of an answer may wait for its judgement, in milliseconds.
+    /// The time limit for judging a part of an answer, in milliseconds.
     pub verify_ms: u64,
     /// What happens to an answer that could not be judged: `pass` or `hold`. If not set, it is held
-    /// in `block` and passes in the other modes. It is recorded in any case.
+    /// back in `block` and passes in the other modes. It is recorded in any case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_timeout: Option<OnTimeout>,
     /// Whether tools that were changed once stay the same for the rest of a session, so that the
@@ -73,7 +73,7 @@ pub struct ProxyOptions {
     /// The key file for TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_key: Option<PathBuf>,
-    /// Keys that clients may use in place of a provider's. If there are none, what a client sends
+    /// Keys that clients may use in place of a provider's. Without any, the key that a client sends
     /// is passed on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub keys: Vec<VirtualKeyOptions>,
@@ -145,7 +145,7 @@ pub enum KeyProvider {
     Anthropic,
 }
 
-/// What happens to an answer with claims that the record does not show.
+/// What happens to an answer with claims that the record does not support.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -185,10 +185,10 @@ impl ProxyMode {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Least {
-    /// The record proves the opposite, or that it never happened.
+    /// The record proves the opposite of the claim, or that it never happened.
     #[default]
     Error,
-    /// It is doubtful.
+    /// The claim is doubtful.
     Warning,
 }
 
@@ -198,7 +198,7 @@ pub enum Least {
 pub enum OnTimeout {
     /// It passes.
     Pass,
-    /// It is held until it is judged. If it cannot be judged, it does not pass.
+    /// It is held back until it is judged. If it cannot be judged, it does not pass.
     Hold,
 }
 
@@ -231,7 +231,9 @@ pub struct ProxySettings {
 #[non_exhaustive]
 pub enum ProxyOptionsError {
     /// A server address is invalid.
-    #[error("proxy.{key} is `{url}`: it begins with `https://` or `http://` and a host")]
+    #[error(
+        "proxy.{key} is `{url}`: it must begin with `https://` or `http://`, followed by a host"
+    )]
     Url {
         /// The key.
         key: &'static str,
@@ -239,7 +241,9 @@ pub enum ProxyOptionsError {
         url: String,
     },
     /// A server on another machine has an unencrypted address.
-    #[error("proxy.{key} is `{url}`: anyone on the network can read `http` to another machine")]
+    #[error(
+        "proxy.{key} is `{url}`: anyone on the network can read `http` traffic to another machine"
+    )]
     Plain {
         /// The key.
         key: &'static str,
@@ -247,16 +251,19 @@ pub enum ProxyOptionsError {
         url: String,
     },
     /// A key lacks its name or a variable.
-    #[error("a key of [[proxy.keys]] needs `name`, `key_env` and `provider_key_env`")]
+    #[error("every entry of [[proxy.keys]] needs `name`, `key_env` and `provider_key_env`")]
     Key,
     /// Two keys have the same name.
-    #[error("two of [[proxy.keys]] are called `{0}`")]
+    #[error("two entries of [[proxy.keys]] are named `{0}`")]
     TwoOfOneName(String),
     /// A variable contains no key.
-    #[error("[[proxy.keys]] names `{0}`, but it holds no key")]
+    #[error(
+        "the environment variable `{0}` holds no key, but [[proxy.keys]] or `proxy.token_env` \
+         names it"
+    )]
     NoKey(String),
     /// A path is invalid.
-    #[error("`{0}` names no path: write a method and a path, as in \"GET /v1/files/*\"")]
+    #[error("`{0}` is not a path rule: write a method and a path, as in \"GET /v1/files/*\"")]
     Path(String),
     /// A key has a budget that cannot be enforced.
     #[error(
@@ -265,7 +272,7 @@ pub enum ProxyOptionsError {
     )]
     NotCounted(String, String),
     /// Only one of the two files for TLS is given.
-    #[error("proxy.tls_cert and proxy.tls_key go together")]
+    #[error("proxy.tls_cert and proxy.tls_key must be set together")]
     Tls,
 }
 

@@ -98,13 +98,13 @@ pub(crate) async fn answer(
 /// Parses the answer. Returns it with its JSON and with the reason why clients may read a different
 /// one, or the reason why it cannot be judged.
 async fn read(exchange: &Exchange, body: &[u8]) -> Result<(Reply, Value, Option<String>), String> {
-    let text = std::str::from_utf8(body).map_err(|_| "it is not written in UTF-8".to_owned())?;
+    let text = std::str::from_utf8(body).map_err(|_| "the answer is not in UTF-8".to_owned())?;
     let reply = match read_whole(exchange.wire().kind(), text) {
         Ok(reply) => reply,
         Err(error) => return Err(failure::told(exchange, &error).await),
     };
     if exchange.mode() == ProxyMode::Observe {
-        let parsed = serde_json::from_str(text).map_err(|_| "it is no JSON".to_owned())?;
+        let parsed = serde_json::from_str(text).map_err(|_| "the answer is not JSON".to_owned())?;
         return Ok((reply, parsed, None));
     }
     let doubt = exchange.doubt(text, &reply);

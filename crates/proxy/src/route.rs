@@ -162,7 +162,7 @@ pub(crate) fn check(
     let forbidden = |why: String| Err((StatusCode::FORBIDDEN, why));
     let Some(parts) = parts(path) else {
         return forbidden(
-            "servers read this path in different ways: write it without `.`, `..`, `%`, `;` and `\\`"
+            "servers interpret this path differently: write it without `.`, `..`, `%`, `;` and `\\`"
                 .to_owned(),
         );
     };
@@ -174,15 +174,15 @@ pub(crate) fn check(
         && !named(&key.paths)
     {
         return forbidden(format!(
-            "the key `{}` does not reach this path: `paths` of its [[proxy.keys]] names what it reaches \
-             beside answers and models, as in \"POST /v1/embeddings\"",
+            "the key `{}` may not use this path: to allow more than answers and models, add \
+             `paths` to its [[proxy.keys]] entry, as in \"POST /v1/embeddings\"",
             key.name
         ));
     }
     if holds && wire.is_none() && reach.is_none() && !named(&settings.paths) {
         return forbidden(format!(
-            "what is answered here is not judged, so mode `{}` does not pass it: ask for a new answer, or \
-             name it in `proxy.paths`, as in \"GET /v1/batches/*\"",
+            "responses on this path are not judged, so mode `{}` blocks it: ask for a new answer, \
+             or add the path to `proxy.paths`, as in \"GET /v1/batches/*\"",
             settings.mode.name()
         ));
     }

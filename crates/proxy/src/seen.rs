@@ -139,12 +139,7 @@ impl Log {
     /// The counters in the text format of Prometheus.
     pub(crate) fn metrics(&self, sessions: usize) -> String {
         const FAMILIES: [(&str, &str, &str, &str); 7] = [
-            (
-                "answers",
-                "counterfoil_proxy_answers_total",
-                "became",
-                "Answers by what became of them.",
-            ),
+            ("answers", "counterfoil_proxy_answers_total", "became", "Answers by outcome."),
             (
                 "statuses",
                 "counterfoil_proxy_responses_total",
@@ -156,13 +151,13 @@ impl Log {
                 "refused",
                 "counterfoil_proxy_refused_calls_total",
                 "",
-                "Calls that did not fit or were denied.",
+                "Tool calls that were invalid or denied.",
             ),
             (
                 "corrections",
                 "counterfoil_proxy_corrections_total",
                 "",
-                "Times a model was asked again.",
+                "Requests to a model for a corrected answer.",
             ),
             ("tokens", "counterfoil_proxy_tokens_total", "kind", "Tokens as servers count them."),
             (

@@ -71,7 +71,7 @@ const OVERRIDES: [&str; 5] = [
 #[non_exhaustive]
 pub enum ProxyError {
     /// Connections can no longer be accepted.
-    #[error("no connection can be taken: {0}")]
+    #[error("cannot accept connections: {0}")]
     Accept(#[from] io::Error),
     /// A file for TLS cannot be used.
     #[error("cannot serve clients over TLS: {0}")]
@@ -215,19 +215,20 @@ impl Proxy {
         };
         match asked {
             Some(asked) if asked.background && way.settings.withholds() => {
-                let why = "an answer that comes later cannot be judged: ask without `background`";
+                let why =
+                    "a background answer cannot be judged: send the request without `background`";
                 failed(Some(wire), StatusCode::BAD_REQUEST, why)
             }
             Some(asked) if asked.background && way.has_budget() => {
-                let why = "what an answer costs that comes later is not counted, and this key has a \
-                           budget: ask without `background`";
+                let why = "the tokens of a background answer are not counted, but this key has a \
+                           budget: send the request without `background`";
                 failed(Some(wire), StatusCode::BAD_REQUEST, why)
             }
             Some(asked) => self.exchange(way, asked, body, compressed).await,
             None if way.settings.mode.holds() => {
-                let why = "the request cannot be read, so its answer could not be judged: send an \
-                           object of JSON in UTF-8, each member once, plain or packed with gzip or \
-                           Zstandard";
+                let why = "the request cannot be read, so its answer could not be judged: send a \
+                           JSON object in UTF-8 without duplicate members, uncompressed or \
+                           compressed with gzip or Zstandard";
                 failed(Some(wire), StatusCode::BAD_REQUEST, why)
             }
             None => self.pass_unread(wire, way, body).await,
@@ -237,10 +238,10 @@ impl Proxy {
     /// Passes on a request that cannot be parsed. Its server reports what is wrong with it.
     async fn pass_unread(&self, wire: Wire, way: Way, body: Bytes) -> Out {
         let (wire, mode) = (wire.name(), way.settings.mode);
-        tracing::warn!("a request on the wire `{wire}` cannot be read, and passes");
+        tracing::warn!("passed on a `{wire}` request that cannot be read");
         let mut answer = self.pass(way, Method::POST, whole(body)).await;
         if mode != ProxyMode::Observe {
-            let why = "its request cannot be read";
+            let why = "the request cannot be read";
             answer.headers_mut().extend(piece::found(&notes::machine(&[], &[], Some(why))));
         }
         answer
@@ -276,13 +277,13 @@ impl Proxy {
                     // The client may have disconnected in the meantime.
                     answer.send(response).ok();
                 }
-                _ = gone => exchange.no_answer(StatusCode::OK, "its client left"),
+                _ = gone => exchange.no_answer(StatusCode::OK, "the client disconnected"),
             }
         });
         let response = answered.await;
         drop(here);
         response.unwrap_or_else(|_| {
-            failed(None, StatusCode::INTERNAL_SERVER_ERROR, "the answer was lost on the way")
+            failed(None, StatusCode::INTERNAL_SERVER_ERROR, "the answer was lost: internal error")
         })
     }
 
@@ -291,8 +292,8 @@ impl Proxy {
         let token = given(headers).map(|token| Digest::of_bytes(token.as_bytes()));
         let known = settings.operators.is_some() && token == settings.operators;
         if !from.is_loopback() && !known {
-            let why = "status and metrics are seen from this machine, or with the token that \
-                       `proxy.token_env` names";
+            let why = "status and metrics are only available from this machine, or with the token \
+                       from `proxy.token_env`";
             return failed(None, StatusCode::UNAUTHORIZED, why);
         }
         let found = match path.strip_prefix(OWN) {
@@ -304,7 +305,7 @@ impl Proxy {
             Some("sessions") => self.sessions_told(),
             Some("events") => return self.events(),
             Some(_) => {
-                let what = "there are `status`, `sessions` and `events`";
+                let what = "not found; available: `status`, `sessions` and `events`";
                 return failed(None, StatusCode::NOT_FOUND, what);
             }
         };
@@ -383,12 +384,12 @@ impl Way {
             || head.headers.contains_key("x-api-key") && wire.is_none();
         let provider = if of_anthropic { KeyProvider::Anthropic } else { KeyProvider::Openai };
         if key.is_some_and(|key| key.provider != provider) {
-            return Err((StatusCode::FORBIDDEN, "this key is one of another provider".to_owned()));
+            return Err((StatusCode::FORBIDDEN, "this key is for another provider".to_owned()));
         }
         route::check(settings, key, wire, (&head.method, head.uri.path()))?;
         let server = if of_anthropic { &settings.anthropic } else { &settings.openai };
         let to = address(server, &head.uri)
-            .ok_or((StatusCode::BAD_REQUEST, "its server has no such address".to_owned()))?;
+            .ok_or((StatusCode::BAD_REQUEST, "the request has an invalid address".to_owned()))?;
         let mut headers = match wire {
             Some(_) => onward_readable(&head.headers),
             None => onward(&head.headers),
@@ -457,7 +458,7 @@ async fn received(body: Incoming, limit: usize) -> Result<Bytes, (StatusCode, St
             Err((StatusCode::BAD_REQUEST, format!("the request cannot be read: {error}")))
         }
         Err(_) => {
-            let what = format!("the request did not come within {} s", BODY.as_secs());
+            let what = format!("the request did not arrive within {} s", BODY.as_secs());
             Err((StatusCode::REQUEST_TIMEOUT, what))
         }
     }

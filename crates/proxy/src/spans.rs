@@ -18,7 +18,7 @@ pub async fn follow(spans: &Spans, proxy: &Proxy) {
         match exchanges.recv().await {
             Ok(answered) => exchanged(spans, &answered),
             Err(RecvError::Lagged(missed)) => {
-                tracing::warn!("{missed} answers came too fast for their spans");
+                tracing::warn!("{missed} answers have no spans, because they came too fast");
             }
             Err(RecvError::Closed) => return,
         }

@@ -74,7 +74,7 @@ fn rewritten(own: &[u8], offer: &Offer, names: &BTreeSet<String>) -> Option<Offe
     }
     let told = match thinking {
         0 => format!("{} of {all}", kept.len()),
-        _ => format!("{} of {all}, {thinking} with room to think", kept.len()),
+        _ => format!("{} of {all}, {thinking} with thinking enabled", kept.len()),
     };
     Some(Offered { tools: Bytes::from(format!("[{}]", kept.join(","))), told })
 }

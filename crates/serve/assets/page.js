@@ -78,7 +78,7 @@
     asking = true;
     try {
       const reply = await fetch(location.href, { headers: { accept: "text/html" } });
-      if (reply.redirected) return say("Signed out: load the page again.");
+      if (reply.redirected) return say("Signed out: reload the page.");
       if (!reply.ok) return say(`The server answered with an error (${reply.status}).`);
       const page = new DOMParser().parseFromString(await reply.text(), "text/html");
       let left = 0;
@@ -93,7 +93,7 @@
         part.replaceChildren(...fresh.childNodes);
         if (part.dataset.live === "chart") draw();
       }
-      say(left > 0 ? "There is more: load the page again to see it." : "Up to date. Times are in UTC.");
+      say(left > 0 ? "There is more: reload the page to see it." : "Up to date. Times are in UTC.");
     } catch {
       say("The server does not answer.");
     } finally {
@@ -108,7 +108,7 @@
     events.addEventListener("open", () => say("Live. Times are in UTC."));
     events.addEventListener("ledger", later);
     events.addEventListener("reset", later);
-    events.addEventListener("error", () => say("Not connected: what is new is not shown."));
+    events.addEventListener("error", () => say("Not connected: updates are not shown."));
     addEventListener("pagehide", () => events.close());
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden) later();

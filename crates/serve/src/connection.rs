@@ -251,7 +251,7 @@ impl ClientConnection {
     /// Handles a single message as the server's response.
     async fn answered(&self, gateway: &Gateway, id: &str, reply: Reply, text: &str) -> ClientReply {
         let told = gateway.from_server(text).await;
-        let why = format!("the MCP server answered something else ({})", reply.status);
+        let why = format!("the MCP server sent a message other than the answer ({})", reply.status);
         match (told, gateway.lost(id, false, &why).await) {
             // This is not the answer, and a client over streams would wait for it in vain.
             (_, Some(error)) if self.clients == Clients::Streams => ClientReply::Message(error),
@@ -264,7 +264,8 @@ impl ClientConnection {
     /// gets an error in its place, because nobody has inspected the body.
     async fn refused(&self, gateway: &Gateway, id: &str, reply: Reply) -> ClientReply {
         if reply.status.is_success() {
-            let why = "the MCP server sent a body that is neither JSON nor a stream of events, so it was not read; what was done is unknown";
+            let why = "the MCP server sent a body that is neither JSON nor a stream of events, so \
+                       it was not read; it is unknown what the server did";
             return match gateway.unread(id, why).await {
                 Some(error) => ClientReply::Message(error),
                 None => ClientReply::Taken,
@@ -332,7 +333,7 @@ impl ClientConnection {
                 () = to.closed(), if self.clients == Clients::Alone => {
                     drop(flow);
                     self.upstream.give_up(&id).await;
-                    gateway.lost(&id, true, "the client no longer waits").await;
+                    gateway.lost(&id, true, "the client stopped waiting").await;
                     return;
                 }
             };
@@ -395,7 +396,7 @@ impl ClientConnection {
 
     /// Closes the connection and everything still open. Returns the response of a server over HTTP.
     pub(crate) async fn end(&self, headers: &HeaderMap) -> Option<Reply> {
-        self.gateway.end(true, "the client went away").await;
+        self.gateway.end(true, "the client disconnected").await;
         self.upstream.close(headers).await.map(unless_read)
     }
 }

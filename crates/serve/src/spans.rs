@@ -102,7 +102,10 @@ impl Spans {
             match events.recv().await {
                 Ok(event) => self.take(event, &mut open),
                 Err(RecvError::Lagged(missed)) => {
-                    tracing::warn!("{missed} events of calls came too fast for their spans");
+                    tracing::warn!(
+                        "{missed} call events are missing from the spans, because they came too \
+                         fast"
+                    );
                 }
                 Err(RecvError::Closed) => return,
             }
@@ -172,8 +175,8 @@ impl Spans {
         let ended = tokio::task::spawn_blocking(move || self.provider.shutdown()).await;
         match ended {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!("spans are not all sent: {error}"),
-            Err(error) => tracing::warn!("spans are not all sent: {error}"),
+            Ok(Err(error)) => tracing::warn!("not all spans were sent: {error}"),
+            Err(error) => tracing::warn!("not all spans were sent: {error}"),
         }
     }
 }

@@ -134,7 +134,7 @@ impl Client {
             ClientReply::Taken => {}
             ClientReply::Passed(reply) if reply.status.is_success() => {}
             ClientReply::Passed(reply) => {
-                tracing::warn!("the MCP server did not take a message: {}", reply.status);
+                tracing::warn!("the MCP server rejected a message: {}", reply.status);
             }
             ClientReply::Message(text) | ClientReply::Answer(_, text) => {
                 if begins {

@@ -49,7 +49,7 @@ async fn respond(witness: Arc<Witness>, request: Request<Incoming>) -> Answer {
                 return answer(
                     StatusCode::BAD_REQUEST,
                     TEXT,
-                    "the submission did not come whole\n",
+                    "the submission is incomplete, too long or too late\n",
                 );
             };
             let Ok(body) = String::from_utf8(body.to_bytes().to_vec()) else {
@@ -67,7 +67,7 @@ async fn respond(witness: Arc<Witness>, request: Request<Incoming>) -> Answer {
             answer(StatusCode::OK, TEXT, format!("{}\n", witness.verifier_key()))
         }
         (&Method::GET, path) => {
-            let nothing = || answer(StatusCode::NOT_FOUND, TEXT, "nothing is here\n");
+            let nothing = || answer(StatusCode::NOT_FOUND, TEXT, "not found\n");
             let Some(origin) = path.strip_prefix("/checkpoint/").and_then(Digest::from_hex) else {
                 return nothing();
             };
@@ -79,7 +79,7 @@ async fn respond(witness: Arc<Witness>, request: Request<Incoming>) -> Answer {
                 Err(error) => refused(&WitnessRefusal::Storage(error.to_string())),
             }
         }
-        _ => answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "it takes GET and POST\n"),
+        _ => answer(StatusCode::METHOD_NOT_ALLOWED, TEXT, "use GET or POST\n"),
     }
 }
 
@@ -113,13 +113,15 @@ pub enum WitnessAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AskWitnessError {
     /// The URL is invalid.
-    #[error("`{0}` is not the URL of a witness: it begins with `https://` or `http://` and a host")]
+    #[error(
+        "`{0}` is not a witness URL: it must begin with `https://` or `http://`, followed by a host"
+    )]
     Url(String),
     /// There was no answer.
-    #[error("the witness cannot be asked: {0}")]
+    #[error("cannot get an answer from the witness: {0}")]
     NotReached(String),
     /// The answer is invalid.
-    #[error("the witness answered with {0}, and not as witnesses do")]
+    #[error("the witness gave an unexpected answer: {0}")]
     Answer(String),
 }
 
@@ -134,11 +136,11 @@ pub async fn ask_witness(url: &str, submission: String) -> Result<WitnessAnswer,
     match (status, kind) {
         (StatusCode::OK, _) if signs(&text) => Ok(WitnessAnswer::Cosigned(text)),
         (StatusCode::OK, _) => {
-            Err(AskWitnessError::Answer("text that is no cosignature".to_owned()))
+            Err(AskWitnessError::Answer("text that is not a cosignature".to_owned()))
         }
         (StatusCode::CONFLICT, SIZE) => {
             let size = text.trim_end().parse().map(WitnessAnswer::OtherSize);
-            size.map_err(|_| AskWitnessError::Answer("a size that is no number".to_owned()))
+            size.map_err(|_| AskWitnessError::Answer("a size that is not a number".to_owned()))
         }
         // Two histories of the same size, an invalid proof, or an unknown signature.
         (StatusCode::CONFLICT | StatusCode::UNPROCESSABLE_ENTITY | StatusCode::FORBIDDEN, _) => {

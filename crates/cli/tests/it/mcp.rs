@@ -153,7 +153,7 @@ fn what_a_server_offers_and_what_changed_in_it() {
     std::fs::write(desk.path().join("server.sh"), server(hostile)).unwrap();
     let ran = run(&[]);
     assert_eq!(ran.code, 1, "{ran}");
-    assert!(ran.out.contains("warning: it wants something kept from the user"), "{ran}");
+    assert!(ran.out.contains("warning: it asks to hide something from the user"), "{ran}");
     assert!(ran.out.contains("`add` has changed since it was first seen: description"), "{ran}");
     let shown: Value = serde_json::from_str(&run(&["--format", "json"]).out).unwrap();
     assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
@@ -317,7 +317,7 @@ fn what_cannot_be_listened_on_or_reached_is_said() {
             &["--config", "token.toml", "mcp", "--listen", "127.0.0.1:0", "--", "x"],
             "`NO_SUCH_TOKEN`",
         ),
-        (&["mcp", "--url", "mcp.example"], "`mcp.example` is not the URL of a server"),
+        (&["mcp", "--url", "mcp.example"], "`mcp.example` is not a server URL"),
         (&["mcp", "--url", "http://x", "--header", "a"], "`a` is not a header"),
         (&["mcp", "--url", "http://x", "--header", "a: ${NO_SUCH_TOKEN}"], "NO_SUCH_TOKEN"),
         (&["mcp", "--url", "http://x", "--", "y"], "cannot be used with"),

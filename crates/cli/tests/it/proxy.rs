@@ -76,7 +76,10 @@ fn a_lie_is_annotated_and_operators_see_it() {
     let upstream = format!("http://127.0.0.1:{port}");
     let running = start(&desk, &["--config", "c.toml", "--upstream", &upstream]);
     let answer = complete(&running, ASKED);
-    assert!(answer.contains("Counterfoil: the record of this session does not show"), "{answer}");
+    assert!(
+        answer.contains("Counterfoil: the record of this session does not support"),
+        "{answer}"
+    );
     assert!(answer.to_ascii_lowercase().contains("counterfoil-findings: "), "{answer}");
     let at = &running.address;
     let status = || desk.run(&format!("proxy status --address {at} --json"));
@@ -120,7 +123,7 @@ fn what_cannot_be_is_said() {
     let desk = Desk::with(&[]);
     for (arguments, said) in [
         (vec!["--listen", "0.0.0.0:0"], "is reachable from other machines"),
-        (vec!["--upstream", "api.openai.com"], "begins with `https://`"),
+        (vec!["--upstream", "api.openai.com"], "must begin with `https://`"),
         (vec!["--upstream", "http://api.example"], "anyone on the network can read"),
         (vec!["--mode", "loud"], "invalid value 'loud'"),
         (vec!["status", "--address", "127.0.0.1:9"], "no proxy is running at 127.0.0.1:9"),
@@ -131,11 +134,11 @@ fn what_cannot_be_is_said() {
     }
     for (config, said) in [
         ("[proxy]\nmode = \"loud\"", "unknown variant"),
-        ("[proxy]\ntls_cert = \"a.pem\"", "go together"),
+        ("[proxy]\ntls_cert = \"a.pem\"", "must be set together"),
         ("[[proxy.keys]]\nname = \"a\"", "needs `name`, `key_env`"),
         (
             "[[proxy.keys]]\nname = \"a\"\nkey_env = \"NO_SUCH\"\nprovider_key_env = \"NO_SUCH\"",
-            "names `NO_SUCH`",
+            "`NO_SUCH` holds no key",
         ),
     ] {
         let desk = Desk::with(&[("c.toml", config)]);

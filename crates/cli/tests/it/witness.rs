@@ -132,7 +132,7 @@ fn a_witness_cosigns_one_history() {
     // Another kind of answer does not come from a witness, and accuses no one.
     let page = answering("<html>sign in to the network</html>".to_owned());
     let ran = audit(&desk, &format!("witness --to {page}"));
-    assert!(ran.code == 2 && ran.err.contains("not as witnesses do"), "{ran}");
+    assert!(ran.code == 2 && ran.err.contains("unexpected answer"), "{ran}");
     let other = audit(&desk, &format!("witness --to {url} --witness-key {}", vkey.out.trim()));
     assert!(
         other.code == 1 && other.err.contains("not signed by the given witness key"),

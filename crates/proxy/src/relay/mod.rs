@@ -176,7 +176,7 @@ impl Relay {
             };
             match frame {
                 Err(_) => {
-                    let why = format!("the server said nothing for {} s", silence.as_secs());
+                    let why = format!("the server sent nothing for {} s", silence.as_secs());
                     return Err(Some(why.into()));
                 }
                 Ok(None) => return Ok(None),
@@ -293,13 +293,13 @@ impl Relay {
             return;
         }
         if !is_plain(&frame.raw) {
-            self.cannot_read("it has lines that not every reader reads alike".to_owned());
+            self.cannot_read("the answer has lines that clients may read differently".to_owned());
         }
         // Some servers announce the end or send a ping more than once.
         let data = &frame.data;
         let empty = is_end || data.is_empty() || data.replace(' ', "") == "{\"type\":\"ping\"}";
         if self.ended && !empty {
-            self.cannot_read("it goes on after its end".to_owned());
+            self.cannot_read("the answer continues after its end".to_owned());
         }
     }
 
@@ -340,7 +340,9 @@ impl Relay {
         // Unreadable events are passed on if the mode allows it.
         self.closing |= last && self.unread.is_none();
         if self.held > self.exchange.settings.max_held_bytes {
-            self.cannot_read("more of it would be held back than may be".to_owned());
+            self.cannot_read(
+                "the part to hold back is larger than `proxy.max_held_bytes`".to_owned(),
+            );
         }
     }
 
@@ -491,8 +493,7 @@ impl Relay {
     fn unaccounted(&self, reply: &Reply) -> Option<String> {
         if reply.text != self.text {
             return Some(
-                "its words were streamed in another order than the finished answer has them"
-                    .to_owned(),
+                "the text was streamed in a different order than in the finished answer".to_owned(),
             );
         }
         if let Some(doubt) = self.doubt {

@@ -24,7 +24,7 @@ impl Relay {
         let concluded = self.keeping(exchange.conclude(&reply, "", exchange.limit())).await;
         let Ok(conclusion) = concluded else {
             became.what = "broken off";
-            let unjudged = Some("its client left".to_owned());
+            let unjudged = Some("the client disconnected".to_owned());
             return Conclusion { unjudged, ..Conclusion::default() };
         };
         let conclusion = Conclusion { doubt: self.unaccounted(&reply), ..conclusion };

@@ -29,29 +29,32 @@ type Members = Map<String, Value>;
 /// Why an answer can be read in more than one way. It quotes nothing from the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
-    #[error("a part of it is no JSON, or repeats a member")]
+    #[error("a part of the answer is not JSON, or repeats a member")]
     Json,
-    #[error("a member of it differs from a known one in its letter case only")]
+    #[error("a member of the answer differs from a known one only in case")]
     Member,
-    #[error("it has several choices")]
+    #[error("the answer has several choices")]
     Choices,
-    #[error("its words have more than one source")]
+    #[error("the text of the answer has more than one source")]
     Words,
-    #[error("a call of it has more than one source")]
+    #[error("a call in the answer has more than one source")]
     Call,
-    #[error("an event of it has another name than kind, or none where others have one")]
+    #[error(
+        "an event has a name that differs from its `type`, or some events have names and others \
+         have none"
+    )]
     Name,
-    #[error("a call of it has a name that no tool has")]
+    #[error("a call in the answer has a name that no tool can have")]
     Tool,
-    #[error("a part of it begins twice, or belongs to no part that began")]
+    #[error("a part of the answer begins twice, or never began")]
     Place,
-    #[error("what it repeats differs from what came first")]
+    #[error("a repeated part of the answer differs from the first version")]
     Repeated,
-    #[error("it has text in a place that is not checked")]
+    #[error("the answer has text in a place that is not checked")]
     LooseWords,
-    #[error("a word in it contains look-alike or invisible characters")]
+    #[error("a word in the answer contains look-alike or invisible characters")]
     Letters,
-    #[error("it has a call in a place that is not checked")]
+    #[error("the answer has a call in a place that is not checked")]
     LooseCall,
     #[error("clients would read something other than what was judged")]
     NotJudged,

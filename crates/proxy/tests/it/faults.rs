@@ -74,7 +74,7 @@ fn what_cannot_be_read_passes_or_is_held() {
                     assert_eq!(came, broken, "{mode:?} {on:?}");
                     // Nothing unread is passed on silently.
                     let says = own.contains("\"not_judged\":\"an event cannot be read\"")
-                        || own.contains("\"not_judged\":\"it cannot be read\"");
+                        || own.contains("\"not_judged\":\"the answer cannot be read\"");
                     assert_eq!(says, mode != ProxyMode::Observe, "{mode:?} {on:?}: {own}");
                 }
                 let status = desk.answers(1).await;

@@ -146,7 +146,7 @@ fn a_result_that_is_left_out_is_noticed_and_counts_all_the_same() {
         assert_eq!(told.text, claim);
         desk.answers(2).await;
         let events = last_events(&desk, 2).await;
-        assert!(events.contains("FK040") && events.contains("has left out the result"), "{events}");
+        assert!(events.contains("FK040") && events.contains("dropped the result"), "{events}");
     });
 }
 

@@ -495,6 +495,6 @@ fn a_footnote_names_the_receipt() {
         let told = desk.ask(On::Chat.path(), &request).await;
         let receipt = desk.receipts().remove(0);
         assert!(told.text.contains(&receipt.execution_id), "{receipt:?}: {}", told.text);
-        assert!(told.text.contains("as its client reported it"), "{}", told.text);
+        assert!(told.text.contains("as reported by the client"), "{}", told.text);
     });
 }

@@ -106,7 +106,7 @@ impl Asked {
         match ONLY_SESSIONS.contains(&self.method.as_str()) {
             false => Ok(()),
             true => {
-                let what = format!("there is no method `{}` without a session", self.method);
+                let what = format!("the method `{}` needs a session", self.method);
                 Err(Wrong::ClientReply(code::METHOD_NOT_FOUND, what))
             }
         }

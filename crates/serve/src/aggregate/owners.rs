@@ -72,18 +72,14 @@ impl Aggregate {
         text: &str,
     ) -> Option<String> {
         let left_out = |why: String| {
-            tracing::warn!(
-                "`{}`: an entry of its {} is left out: {why}",
-                member.name,
-                list.member()
-            );
+            tracing::warn!("`{}`: ignored an entry of its {}: {why}", member.name, list.member());
             None
         };
         if let Some(name) = twice(text) {
             return left_out(format!("the member `{name}` appears twice"));
         }
         let Ok(members) = serde_json::from_str::<Object<'_>>(text) else {
-            return left_out("it is no object".to_owned());
+            return left_out("it is not an object".to_owned());
         };
         let told = |name: &str| members.get(name).and_then(text_of);
         if !self.prefixed {

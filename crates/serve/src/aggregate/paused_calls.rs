@@ -126,7 +126,7 @@ impl PausedCalls {
         let mut calls = self.calls();
         calls.retain(|_, pending| pending.since.elapsed() < PATIENCE);
         if calls.len() >= MOST {
-            let what = format!("{MOST} calls wait for an answer already");
+            let what = format!("{MOST} calls are already waiting for an answer");
             return Err(Wrong::ClientReply(code::INTERNAL_ERROR, what));
         }
         calls.insert(token.clone(), pending);
@@ -153,7 +153,7 @@ impl PausedCalls {
             return wrong("no such call is waiting for an answer");
         };
         if pending.called != called {
-            return wrong("this is not the call that waits for an answer");
+            return wrong("this is not the call that is waiting for an answer");
         }
         let Some(given) = responses.get(ASKED).filter(|given| given.is_object()) else {
             let what = format!("`inputResponses` has no `{ASKED}`");

@@ -178,7 +178,7 @@ fn claims(
     };
     if seq > MOST_EVENTS {
         return Ok(Err(format!(
-            "more than {MOST_EVENTS} events stand before it in its session; \
+            "more than {MOST_EVENTS} events precede it in its session; \
              `counterfoil check --session {session}` judges all of them"
         )));
     }

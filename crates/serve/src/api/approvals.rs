@@ -71,7 +71,7 @@ pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<CallItem
     let waiting = match asked.query.one("state")? {
         None | Some("waiting") => true,
         Some("decided") => false,
-        Some(_) => return Err(HttpProblem::bad("`state` is `waiting` or `decided`")),
+        Some(_) => return Err(HttpProblem::bad("`state` must be `waiting` or `decided`")),
     };
     page(dashboard, cursor(asked, "approvals")?, asked.limit()?, waiting)
 }
@@ -139,7 +139,7 @@ pub(crate) fn refuse(
 fn said(asked: &Asked, reason: Option<String>) -> Result<(String, Option<String>), HttpProblem> {
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     if reason.as_ref().is_some_and(|reason| reason.chars().count() > LONGEST_REASON) {
-        let what = format!("a reason has at most {LONGEST_REASON} characters");
+        let what = format!("the reason is longer than {LONGEST_REASON} characters");
         return Err(HttpProblem::bad(what));
     }
     Ok((format!("{} (dashboard)", asked.visitor.name), reason))
@@ -158,14 +158,14 @@ fn decide(
     let recorded = dashboard.guard().decide(&receipt, decision, seen);
     Handle::current().block_on(recorded).map_err(|error| match error {
         AppendError::DecidedMeanwhile => {
-            let what = format!("`{}` cannot be decided on: {error}", receipt.execution_id);
+            let what = format!("cannot decide on `{}`: {error}", receipt.execution_id);
             HttpProblem::new(StatusCode::CONFLICT, what)
         }
         error => error.into(),
     })?;
     // The decision is recorded even if this process cannot read it back now.
     if let Err(error) = dashboard.catch_up() {
-        tracing::error!("the ledger cannot be read after a decision: {error}");
+        tracing::error!("cannot read the ledger after a decision: {error}");
     }
     let decision = if grants { "granted" } else { "refused" };
     Ok(Decided { execution_id: receipt.execution_id, decision, by })
@@ -189,12 +189,12 @@ fn ready(dashboard: &Dashboard, id: &str, grants: bool) -> Result<(Receipt, u64)
     dashboard.catch_up()?;
     let call = call_of(dashboard, &receipt);
     let why = match call.as_ref().map(|call| call.state(dashboard.now())) {
-        Some(DecisionState::Granted { .. }) if grants => "it is granted already",
-        Some(DecisionState::Refused) if !grants => "it is refused already",
+        Some(DecisionState::Granted { .. }) if grants => "it is already granted",
+        Some(DecisionState::Refused) if !grants => "it is already refused",
         _ => match call {
             Some(call) => return Ok((receipt, call.seen)),
-            None => "a rule denied it, or it ran",
+            None => "a rule denied it, or it has already run",
         },
     };
-    Err(HttpProblem::new(StatusCode::CONFLICT, format!("`{id}` cannot be decided on: {why}")))
+    Err(HttpProblem::new(StatusCode::CONFLICT, format!("cannot decide on `{id}`: {why}")))
 }

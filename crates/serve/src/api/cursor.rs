@@ -23,9 +23,7 @@ pub(crate) struct Page<T> {
 pub(crate) fn cursor(asked: &Asked, list: &str) -> Result<Option<u64>, HttpProblem> {
     let Some(text) = asked.query.one("cursor")? else { return Ok(None) };
     read(text, list).map(Some).ok_or_else(|| {
-        HttpProblem::bad(
-            "`cursor` is what the page before says under `next`, and only for its list",
-        )
+        HttpProblem::bad("`cursor` must be the `next` value of the previous page of the same list")
     })
 }
 

@@ -96,18 +96,18 @@ static RESOURCES: [Resource; 17] = [
     read(
         "/health",
         "health",
-        "Whether the record can be read and followed",
+        "Whether the ledger can be read and followed",
         &[],
         schema::<HealthItem>,
         |d, a| told(&health(d, a)?),
     ),
-    read("/stats", "stats", "What the ledger adds up to", &[], schema::<StatsItem>, |d, a| {
+    read("/stats", "stats", "Totals of the ledger", &[], schema::<StatsItem>, |d, a| {
         told(&stats(d, a)?)
     }),
     read(
         "/sessions",
         "sessions",
-        "Sessions, the one that began last first",
+        "Sessions, most recently begun first",
         LIST,
         schema::<Page<SessionItem>>,
         |d, a| told(&sessions(d, a)?),
@@ -131,7 +131,7 @@ static RESOURCES: [Resource; 17] = [
     read(
         "/receipts",
         "receipts",
-        "Receipts, the newest first",
+        "Receipts, newest first",
         LIST_OF_SESSION,
         schema::<Page<ReceiptItem>>,
         |d, a| told(&receipts(d, a)?),
@@ -155,7 +155,7 @@ static RESOURCES: [Resource; 17] = [
     read(
         "/rejections",
         "rejections",
-        "Calls that were refused or denied, the newest first",
+        "Calls that were refused or denied, newest first",
         LIST_OF_SESSION,
         schema::<Page<ReceiptItem>>,
         |d, a| told(&rejections(d, a)?),
@@ -163,8 +163,8 @@ static RESOURCES: [Resource; 17] = [
     read(
         "/approvals",
         "approvals",
-        "Calls that need a person's decision, newest first. By default, those still \
-         waiting; with `state=decided`, those whose decision is in force",
+        "Calls that need a person's decision, newest first. By default, those still waiting; with \
+         `state=decided`, those with a decision that still applies",
         &["cursor", "limit", "state"],
         schema::<Page<CallItem>>,
         |d, a| told(&approvals(d, a)?),
@@ -172,7 +172,7 @@ static RESOURCES: [Resource; 17] = [
     done(
         "/approvals/{execution_id}/grant",
         "grant_approval",
-        "Agrees to a call that waits, or was refused",
+        "Approves a call that is waiting or was refused",
         Role::Operate,
         schema::<Word>,
         schema::<approvals::Decided>,
@@ -198,7 +198,7 @@ static RESOURCES: [Resource; 17] = [
     read(
         "/answers/{session}/{session_seq}",
         "answer",
-        "An answer with every claim of it",
+        "An answer with all its claims",
         &[],
         schema::<AnswerDetail>,
         |d, a| told(&answer(d, a)?),
@@ -206,7 +206,7 @@ static RESOURCES: [Resource; 17] = [
     read(
         "/policy",
         "policy",
-        "What decides about calls and answers",
+        "The policy for calls and answers",
         &[],
         schema::<PolicyItem>,
         |d, a| told(&in_force(d, a)?),
@@ -214,7 +214,7 @@ static RESOURCES: [Resource; 17] = [
     done(
         "/policy/replay",
         "replay_policy",
-        "What another policy would have done with recorded calls",
+        "How another policy would have decided recorded calls",
         Role::Read,
         schema::<ReplayBody>,
         schema::<ReplayItem>,
@@ -229,7 +229,10 @@ const JSON: &str = "application/json";
 
 fn told(found: &impl Serialize) -> Result<Answer, HttpProblem> {
     let text = serde_json::to_string(found).map_err(|error| {
-        HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, format!("not written: {error}"))
+        HttpProblem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            format!("cannot write the answer: {error}"),
+        )
     })?;
     Ok(answered(StatusCode::OK, JSON, text))
 }
@@ -252,7 +255,7 @@ pub(crate) fn find(
         .filter_map(|resource| Some((resource, fitting(resource.path, below)?)))
         .collect();
     if found.is_empty() {
-        let what = format!("there is no such resource: `{ROOT}/openapi.json` has all of them");
+        let what = format!("there is no such resource: `{ROOT}/openapi.json` lists all resources");
         return Err(HttpProblem::missing(what));
     }
     let is = |resource: &Resource| {
@@ -294,7 +297,7 @@ impl Resource {
         if self.method == Method::GET || given == Some(wanted) {
             return Ok(());
         }
-        let what = "a browser that is signed in sends the token of its page as `X-CSRF-Token`";
+        let what = "a signed-in browser must send the token of its page as `X-CSRF-Token`";
         Err(HttpProblem::forbidden(what))
     }
 

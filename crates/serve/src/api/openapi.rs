@@ -37,8 +37,8 @@ pub(super) fn document(dashboard: &Dashboard) -> String {
         "info": {
             "title": "Counterfoil",
             "version": dashboard.version(),
-            "description": "What a Counterfoil ledger holds: sessions, receipts, judged answers, \
-                            approvals. Whatever a model or a tool wrote is untrusted text.",
+            "description": "The contents of a Counterfoil ledger: sessions, receipts, judged \
+                            answers, approvals. Text written by a model or a tool is untrusted.",
             "license": { "name": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "/" }],
@@ -85,10 +85,11 @@ fn parameter(name: &&str) -> Value {
     let (schema, what) = match *name {
         "limit" => (
             json!({ "type": "integer", "minimum": 1, "maximum": MOST_ENTRIES, "default": ENTRIES }),
-            "How many entries",
+            "Maximum number of entries",
         ),
-        "cursor" => (json!({ "type": "string" }), "What the page before says under `next`"),
-        _ => (json!({ "type": "string" }), "Only of this session"),
+        "cursor" => (json!({ "type": "string" }), "The `next` value of the previous page"),
+        "state" => (json!({ "type": "string" }), "`waiting` or `decided`"),
+        _ => (json!({ "type": "string" }), "Only entries of this session"),
     };
     json!({ "name": name, "in": "query", "required": false, "description": what, "schema": schema })
 }
@@ -101,16 +102,16 @@ fn responses(resource: &Resource, answer: Value) -> Value {
     };
     let mut all = Map::new();
     let content = json!({ "application/json": { "schema": answer } });
-    all.insert("200".to_owned(), json!({ "description": "It", "content": content }));
+    all.insert("200".to_owned(), json!({ "description": "Success", "content": content }));
     let mut add = |status: &str, what: &str| {
         all.insert(status.to_owned(), problem(what));
     };
     add("400", "Invalid request");
-    add("401", "A token is needed");
-    add("403", "This token, host or page may not");
+    add("401", "A token is required");
+    add("403", "This token, host or page is not allowed");
     add("405", "Method not allowed");
     add("429", "Too many requests");
-    add("503", "The ledger was not read to its end");
+    add("503", "The ledger has not been read to its end");
     if resource.path.contains('{') || resource.body.is_some() || resource.query.contains(&"session")
     {
         add("404", "Not found");
@@ -119,10 +120,10 @@ fn responses(resource: &Resource, answer: Value) -> Value {
         add("409", "Conflict with the current state");
     }
     if resource.method == Method::POST {
-        add("408", "The body did not come");
+        add("408", "The body did not arrive in time");
         add("413", "The body is too long");
         add("415", "The body is not JSON");
-        add("422", "The policy cannot be used");
+        add("422", "The policy is invalid");
     }
     Value::Object(all)
 }
@@ -130,7 +131,7 @@ fn responses(resource: &Resource, answer: Value) -> Value {
 fn problem() -> Value {
     json!({
         "type": "object",
-        "description": "What is wrong, as RFC 9457 has it.",
+        "description": "The problem, in the format of RFC 9457.",
         "required": ["type", "title", "status", "detail"],
         "properties": {
             "type": { "type": "string" },

@@ -109,13 +109,13 @@ pub(crate) fn in_mode(dashboard: &Dashboard) -> Vec<RuleItem> {
 
 /// The configuration was changed since this process started, and is now invalid.
 fn unusable(why: String) -> HttpProblem {
-    HttpProblem::new(StatusCode::CONFLICT, format!("the configuration cannot be used: {why}"))
+    HttpProblem::new(StatusCode::CONFLICT, format!("the configuration is invalid: {why}"))
 }
 
 /// Judges recorded calls by the policy in force and by another one.
 pub(crate) fn replay(dashboard: &Dashboard, body: &ReplayBody) -> Result<ReplayItem, HttpProblem> {
     let new = dashboard.policy(Some(&body.policy)).map_err(|why| {
-        HttpProblem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the policy: {why}"))
+        HttpProblem::new(StatusCode::UNPROCESSABLE_ENTITY, format!("the policy is invalid: {why}"))
     })?;
     let old = dashboard.policy(None).map_err(unusable)?;
     let sessions = sessions(dashboard, body.session.as_deref())?;

@@ -100,8 +100,8 @@ fn permitted(basis: &PermitBasis) -> String {
         PermitBasis::Policy { rules } => format!("policy: {}", rules.join(", ")),
         PermitBasis::Approval { who, reason: None, .. } => format!("approved by {who}"),
         PermitBasis::Approval { who, reason: Some(why), .. } => format!("approved by {who}: {why}"),
-        PermitBasis::Host => "its host, which runs its own tools".to_owned(),
-        PermitBasis::Reported => "nothing; a client reported it".to_owned(),
+        PermitBasis::Host => "the host, which runs its own tools".to_owned(),
+        PermitBasis::Reported => "nothing; a client reported the call".to_owned(),
         PermitBasis::Nothing => "nothing".to_owned(),
     }
 }
@@ -225,7 +225,7 @@ pub(crate) fn export(dashboard: &Dashboard, asked: &Asked) -> Result<String, Htt
     let id = asked.named(0);
     let exported = dashboard.ledger().export(id)?.ok_or_else(|| no_receipt(id))?;
     serde_json::to_string_pretty(&exported).map_err(|error| {
-        let what = format!("the proof cannot be written: {error}");
+        let what = format!("cannot write the proof: {error}");
         HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, what)
     })
 }

@@ -166,7 +166,7 @@ fn offered(server: &str, listed: &[Value]) -> Result<BTreeMap<String, Offered>, 
         let read = read_tools(&Value::Array(vec![raw.clone()]));
         for tool in read.map_err(|error| wrong(error.to_string()))? {
             if let Some(wrong) = tool.parameters.as_ref().and_then(wrong_headers) {
-                tracing::warn!("tool `{}` of `{server}` is left out: {wrong}", tool.name);
+                tracing::warn!("ignored tool `{}` of `{server}`: {wrong}", tool.name);
                 continue;
             }
             let name = format!("{server}__{}", tool.name);
@@ -177,7 +177,7 @@ fn offered(server: &str, listed: &[Value]) -> Result<BTreeMap<String, Offered>, 
             if !names.insert(name.clone()) {
                 let named = &own;
                 tracing::warn!(
-                    "`{server}` has more than one tool of the name `{named}`: none is offered"
+                    "`{server}` has more than one tool named `{named}`: none of them is offered"
                 );
                 tools.remove(&name);
                 continue;
@@ -279,12 +279,11 @@ impl ToolExecutor for McpExecutor {
             None => {
                 Some(format!("`{name}` is not a tool of the MCP server `{}`", self.server.name))
             }
-            Some(offered) if offered.destroys => Some(format!(
-                "the MCP server `{}` says that `{name}` destroys something",
-                self.server.name
-            )),
+            Some(offered) if offered.destroys => {
+                Some(format!("the MCP server `{}` marks `{name}` as destructive", self.server.name))
+            }
             Some(_) if self.asks => {
-                Some(format!("it is a tool of the MCP server `{}`", self.server.name))
+                Some(format!("it calls a tool of the MCP server `{}`", self.server.name))
             }
             Some(_) => None,
         }

@@ -114,7 +114,7 @@ pub enum ClientError {
         data: Box<Value>,
     },
     /// The server asks for input from a person, which cannot be provided here.
-    #[error("the MCP server asks the user a question, but no user can be asked")]
+    #[error("the MCP server asks the user a question, but no user is available")]
     NobodyToAsk,
 }
 
@@ -315,7 +315,7 @@ impl Client {
                 None => return Ok(all),
             }
         }
-        tracing::warn!("`{method}` has more than {PAGES} pages: the rest is left out");
+        tracing::warn!("`{method}` has more than {PAGES} pages: the rest is ignored");
         Ok(all)
     }
 

@@ -38,7 +38,7 @@ fn table(rows: &[(&RuleItem, u64)], answers: u64) -> Markup {
                     th scope="col" { "what it finds" }
                     th scope="col" { "mode" }
                     th scope="col" .number { "findings" }
-                    th scope="col" .number { "in 1000 answers" }
+                    th scope="col" .number { "per 1000 answers" }
                 } }
                 tbody {
                     @for (rule, count) in rows {

@@ -37,10 +37,12 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
         p .line {
             span { "in " a href={ "/sessions/" (part(&answer.session)) } { (brief(&answer.session, 60)) } }
             span .faint { "judged " (time(answer.at)) }
-            a href={ "/answers?session=" (part(&answer.session)) } { "Its session's answers" }
+            a href={ "/answers?session=" (part(&answer.session)) } { "All answers of this session" }
         }
         @if let Some(why) = &detail.not_judged_again {
-            p .notice { "Shown as it was recorded; it was not judged again, because " (brief(why, 300)) "." }
+            p .notice {
+                "Shown as recorded; the answer was not judged again, because " (brief(why, 300)) "."
+            }
         }
         div .beside {
             section aria-labelledby="said" {
@@ -50,13 +52,13 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
                     Some(text) => div .said .large { (underlined(text, &cards)) },
                 }
                 @if answer.text_is_cut || answer.text.as_ref().is_some_and(|text| text.len() > SHOWN) {
-                    p .faint { "Only its beginning is shown." }
+                    p .faint { "Only the beginning is shown." }
                 }
             }
             section aria-labelledby="shows" {
                 h2 #shows { "What the record shows" }
                 @if cards.is_empty() && detail.not_judged_again.is_none() {
-                    p .empty { "It claims nothing that a rule recognises." }
+                    p .empty { "The answer contains no claim that a rule recognises." }
                 }
                 @for (at, card) in cards.iter().enumerate().take(CARDS) { (self::card(at, card)) }
                 @if cards.len() > CARDS { p .faint { (cards.len() - CARDS) " more" } }
@@ -157,7 +159,7 @@ fn card(at: usize, card: &Card<'_>) -> Markup {
                 p .faint { "and " (card.evidence.len() - PIECES) " more" }
             }
             @if card.evidence.is_empty() && card.verdict == "unsupported" {
-                p .faint { "No call and no result shows this." }
+                p .faint { "No call or result shows this." }
             }
         }
     }

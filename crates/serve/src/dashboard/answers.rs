@@ -26,8 +26,10 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
     let body = html! {
         h1 { "Answers" }
         p .faint {
-            "What agents said, checked against the record."
-            @if let Some(id) = of { " Of " (session(id)) "; " a href="/answers" { "all" } "." }
+            "Answers of agents, checked against the record."
+            @if let Some(id) = of {
+                " Showing only " (session(id)) "; " a href="/answers" { "show all" } "."
+            }
         }
         div data-live=[(!later).then_some("answers")] {
             @if list.items.is_empty() { (none(dashboard, "No answer was judged.")) }
@@ -49,7 +51,7 @@ fn entry(answer: &AnswerItem) -> Markup {
             span .faint { (time(answer.at)) " in " (session(&answer.session)) }
         }
         @match &answer.text {
-            None => p .faint { "its text was dropped by retention" },
+            None => p .faint { "The text has been deleted by retention." },
             Some(text) => div .said { (lines(text, SHOWN)) },
         }
         @for finding in answer.findings.iter().take(FINDINGS) {

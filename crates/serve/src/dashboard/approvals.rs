@@ -41,7 +41,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
         }
         @if !standing.items.is_empty() {
             section aria-labelledby="standing" {
-                h2 #standing { "Decisions in force" }
+                h2 #standing { "Current decisions" }
                 @for call in &standing.items { (card(&asked.visitor, call)) }
                 @if standing.next.is_some() {
                     p .faint { "The newest " (ENTRIES) " are shown; the API lists all of them." }
@@ -86,9 +86,10 @@ fn card(visitor: &Visitor, call: &CallItem) -> Markup {
             }
             @if hidden > 0 {
                 p .notice {
-                    (counted(hidden as u64, "character")) " of its arguments are not shown here: "
-                    a href={ "/receipts/" (part(&call.execution_id)) } { "read all of it to grant \
-                        it there" }
+                    (counted(hidden as u64, "character")) " of the arguments are not shown here: "
+                    a href={ "/receipts/" (part(&call.execution_id)) } {
+                        "open the receipt to read and grant the call"
+                    }
                 }
             }
             (form(visitor, &call.execution_id, call.state, hidden == 0))
@@ -116,7 +117,7 @@ pub(super) fn form(visitor: &Visitor, execution_id: &str, state: &str, is_whole:
                 @if may_grant {
                     label .check {
                         input type="checkbox" name="for_session" value="yes";
-                        " for every such call of the session"
+                        " for every such call in the session"
                     }
                     button .primary type="submit" { "Grant" }
                 }
@@ -125,7 +126,7 @@ pub(super) fn form(visitor: &Visitor, execution_id: &str, state: &str, is_whole:
                 }
             }
         } @else {
-            p .faint { "Granting and refusing needs the role " code { "operate" } "." }
+            p .faint { "Granting and refusing calls requires the role " code { "operate" } "." }
         }
     }
 }
@@ -179,7 +180,7 @@ fn word(asked: &Asked) -> Result<Word, HttpProblem> {
         for_session: match form.one("for_session")? {
             None => false,
             Some("yes") => true,
-            Some(_) => return Err(HttpProblem::bad("`for_session` is `yes`, or is not given")),
+            Some(_) => return Err(HttpProblem::bad("`for_session` must be `yes` or missing")),
         },
     })
 }

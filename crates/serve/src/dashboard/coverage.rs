@@ -17,8 +17,8 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
     let body = html! {
         h1 { "Coverage" }
         p {
-            "Every call in the ledger has a receipt. A call that went past Counterfoil has none, and \
-             the ledger cannot know of it: an agent's own log can. "
+            "Every call in the ledger has a receipt. A call that bypassed Counterfoil has none and \
+             is not in the ledger, but it may be in the agent's own log. "
             code { "counterfoil hook status" } " compares those logs with the receipts."
         }
         (sums(dashboard, health.audit.as_ref().map(|audit| audit.lines)))
@@ -46,10 +46,10 @@ fn sums(dashboard: &Dashboard, audited: Option<u64>) -> Markup {
             dt { "Left open" }
             dd {
                 (grouped(open))
-                " " span .faint { "begun, and no end was recorded: they run, or their process died" }
+                " " span .faint { "begun without a recorded end: running, or the process died" }
             }
             @if let Some(lines) = audited { dt { "Lines of the audit log" } dd { (grouped(lines)) } }
-            dt { "Sessions in which something was said" } dd { (grouped(said)) }
+            dt { "Sessions with messages" } dd { (grouped(said)) }
             dt { "Sessions with a judged answer" } dd { (grouped(judged)) }
         }
     }
@@ -66,7 +66,7 @@ fn table(dashboard: &Dashboard, sessions: &[SessionItem]) -> Markup {
                         th scope="col" .number { "calls" }
                         th scope="col" .number { "ended" }
                         th scope="col" .number { "left open" }
-                        th scope="col" .number { "texts" }
+                        th scope="col" .number { "messages" }
                         th scope="col" .number { "judged" }
                     } }
                     tbody {

@@ -60,11 +60,11 @@ impl Dashboard {
                 Ok(Err(error)) => {
                     self.index().write().unwrap_or_else(PoisonError::into_inner).trouble =
                         Some(error.to_string());
-                    tracing::error!("the ledger cannot be followed: {error}");
+                    tracing::error!("cannot follow the ledger: {error}");
                     tokio::time::sleep(10 * EVERY).await;
                 }
                 Err(error) => {
-                    let what = format!("reading the ledger was broken off: {error}");
+                    let what = format!("reading the ledger was aborted: {error}");
                     tracing::error!("{what}");
                     self.index().write().unwrap_or_else(PoisonError::into_inner).trouble =
                         Some(what);
@@ -86,9 +86,13 @@ impl Dashboard {
         let index = self.known();
         let read = index.next();
         let what = match &index.trouble {
-            Some(trouble) => format!("the ledger cannot be read on after {read} events: {trouble}"),
+            Some(trouble) => {
+                format!("cannot read the ledger beyond the first {read} events: {trouble}")
+            }
             None if index.is_complete => return Ok(()),
-            None => format!("the ledger is still being read, {read} events so far: try again soon"),
+            None => {
+                format!("the ledger is still being read, {read} events so far: try again shortly")
+            }
         };
         Err(HttpProblem::new(StatusCode::SERVICE_UNAVAILABLE, what))
     }

@@ -19,7 +19,7 @@ pub(super) const TRIES: u32 = 30;
 pub(super) fn given(headers: &HeaderMap, body: &Bytes) -> Result<Option<String>, HttpProblem> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     if !kind.unwrap_or_default().starts_with("application/x-www-form-urlencoded") {
-        let what = "the form is `application/x-www-form-urlencoded`";
+        let what = "the form must be `application/x-www-form-urlencoded`";
         return Err(HttpProblem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, what));
     }
     let text = std::str::from_utf8(body).map_err(|_| HttpProblem::bad("the form is not UTF-8"))?;
@@ -56,8 +56,8 @@ pub(super) fn elsewhere(dashboard: &Dashboard) -> Answer {
         div .signin {
             h1 { "Sign in" }
             p {
-                "Browsers sign in at the address that " code { "counterfoil serve" }
-                " printed, and at no other: open that one."
+                "Browsers can only sign in at the address that " code { "counterfoil serve" }
+                " printed: open that address."
             }
         }
     };

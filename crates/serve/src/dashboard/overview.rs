@@ -25,7 +25,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
         h1 { "Overview" }
         div #today data-live="today" { (today(dashboard)) }
         section aria-labelledby="per-hour" {
-            h2 #per-hour { "Calls an hour" }
+            h2 #per-hour { "Calls per hour" }
             div data-live="chart" { (chart(dashboard)) }
         }
         div .columns {
@@ -79,7 +79,7 @@ fn today(dashboard: &Dashboard) -> Markup {
         ("/answers", sum.answers_with_findings, "with findings", "bad"),
     ];
     html! {
-        p .faint { "This hour and the 23 before it; what waits, from any time" }
+        p .faint { "This hour and the 23 before it; waiting calls from any time" }
         ul .tiles {
             @for (href, number, noun, kind) in tiles {
                 li {
@@ -107,8 +107,8 @@ fn chart(dashboard: &Dashboard) -> Markup {
         div .chart data-times=(times.join(",")) data-calls=(of(|c| c.calls))
             data-rejected=(of(|c| c.rejected)) data-failed=(of(|c| c.failed)) {}
         details {
-            summary { "The same as a table" }
-            div .scroll tabindex="0" role="region" aria-label="Calls an hour as a table" {
+            summary { "Show as a table" }
+            div .scroll tabindex="0" role="region" aria-label="Calls per hour as a table" {
                 table {
                     thead { tr { th scope="col" { "hour" } th scope="col" .number { "calls" }
                         th scope="col" .number { "rejected" } th scope="col" .number { "failed" } } }
@@ -167,7 +167,7 @@ fn record(health: &HealthItem) -> Markup {
             dd { (brief(&ledger.origin, 80)) ", " (counted(ledger.events, "event")) }
             @if let Some(since) = ledger.kept_since { dt { "Kept since" } dd { (time(since)) } }
             @match &health.audit {
-                None => { dt { "Audit log" } dd { "there is none yet" } }
+                None => { dt { "Audit log" } dd { "none yet" } }
                 Some(audit) => {
                     dt { "Audit log" }
                     dd {
@@ -180,10 +180,15 @@ fn record(health: &HealthItem) -> Markup {
                 }
             }
             dt { "Key" }
-            dd { details { summary { "The public key that signs" } pre tabindex="0" { (ledger.public_key) } } }
+            dd {
+                details {
+                    summary { "The public key of the signatures" }
+                    pre tabindex="0" { (ledger.public_key) }
+                }
+            }
         }
         p .faint {
-            "Every line, link and signature is verified by " code { "counterfoil audit verify" } "."
+            code { "counterfoil audit verify" } " verifies every line, link and signature."
         }
     }
 }

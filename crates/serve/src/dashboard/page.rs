@@ -76,7 +76,7 @@ pub(super) fn problem(
     let body = html! {
         h1 { (title) }
         p .notice .bad role="alert" { (super::pieces::plain(&problem.detail)) }
-        p { a href="/" { "To the overview" } }
+        p { a href="/" { "Back to the overview" } }
     };
     let around = visitor.map(|visitor| (visitor, "-"));
     let mut told = framed(dashboard, problem.status, around, title, &body);

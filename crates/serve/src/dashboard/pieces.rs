@@ -103,7 +103,8 @@ pub(super) fn verdict_kind(verdict: &str) -> &'static str {
 /// The text for an empty list; `meaning` only applies if the ledger was read to its end.
 pub(super) fn none(dashboard: &Dashboard, meaning: &str) -> Markup {
     let is_known = dashboard.has_read_all().is_ok();
-    html! { p .empty { @if is_known { (meaning) } @else { "Not known: the ledger was not read to its end." } } }
+    let unknown = "Unknown: the ledger has not been read to its end.";
+    html! { p .empty { @if is_known { (meaning) } @else { (unknown) } } }
 }
 
 /// A link to a session.

@@ -47,22 +47,22 @@ fn shown(
         section aria-labelledby="try" {
             h2 #try { "Try another policy" }
             p .faint {
-                "Recorded calls are judged by what is in force and by this configuration file. \
-                 Nothing is executed, nothing is changed."
+                "Judges recorded calls by the current policy and by this configuration file. \
+                 Nothing is executed or changed."
             }
             form .replay method="post" action="/policy" {
                 (form_token(&asked.visitor))
                 label for="policy" { "Configuration (TOML)" }
                 textarea #policy name="policy" rows="16" spellcheck="false" maxlength="200000" { (text) }
-                label for="session" { "Session (the latest ones without it)" }
+                label for="session" { "Session (default: the latest ones)" }
                 input #session name="session" autocomplete="off" spellcheck="false"
                     value=[given.and_then(|given| given.session.as_deref())];
                 button .primary type="submit" { "Replay" }
             }
         }
         section aria-labelledby="in-force" {
-            h2 #in-force { "In force" }
-            p .line { "Gates, in their order: " @for gate in &policy.gates { code { (gate) } } }
+            h2 #in-force { "Current policy" }
+            p .line { "Gates, in order: " @for gate in &policy.gates { code { (gate) } } }
             details { summary { "The configuration" } pre tabindex="0" { (lines(&policy.text, SHOWN)) } }
         }
     };

@@ -39,7 +39,7 @@ impl HttpProblem {
     /// The method is not allowed.
     pub(crate) fn method(allow: Vec<Method>) -> Self {
         let names: Vec<&str> = allow.iter().map(Method::as_str).collect();
-        let detail = format!("this is asked for with {}", names.join(" or "));
+        let detail = format!("method not allowed: use {}", names.join(" or "));
         Self { allow, ..Self::new(StatusCode::METHOD_NOT_ALLOWED, detail) }
     }
 

@@ -75,12 +75,12 @@ fn decision(visitor: &Visitor, detail: &ReceiptDetail) -> Markup {
     let receipt = &detail.short;
     let hidden = json_pretty(&receipt.arguments).chars().count().saturating_sub(ARGUMENTS);
     html! {
-        @if hidden > 0 { p .notice { (counted(hidden as u64, "character")) " more are not shown." } }
+        @if hidden > 0 { p .notice { (counted(hidden as u64, "character")) " are not shown." } }
         @if let Some(state) = detail.decision {
-            p .line { "A person decides on this call: " span .badge { (state) } }
+            p .line { "Approval of this call: " span .badge { (state) } }
             @if hidden > 0 {
                 p {
-                    "Grant it where all of it is shown: "
+                    "To see the whole call and grant it, run "
                     code { "counterfoil approve " (brief(&receipt.execution_id, 80)) }
                 }
             }
@@ -94,7 +94,7 @@ fn result(detail: &ReceiptDetail) -> Markup {
     html! {
         @if let Some(answer) = &receipt.answer {
             section {
-                h2 { "What the model was told" }
+                h2 { "Message to the model" }
                 pre tabindex="0" { (lines(answer, SHOWN)) }
             }
         }
@@ -103,17 +103,18 @@ fn result(detail: &ReceiptDetail) -> Markup {
                 h2 { "Result" }
                 @match &detail.result_text {
                     None => p .faint { "The result has been deleted by retention; the receipt still has its digest." },
-                    Some(text) if text.is_empty() => p .empty { "It is empty." },
+                    Some(text) if text.is_empty() => p .empty { "The result is empty." },
                     Some(text) => pre tabindex="0" { (lines(text, SHOWN)) },
                 }
                 @match (receipt.truncated, receipt.kept_whole) {
-                    (true, true) => p .faint { "The agent was given a part of it; this is all of it." },
-                    (true, false) => p .faint { "It was cut when it was recorded." },
+                    (true, true) => p .faint { "The agent got only part of the result; this is the \
+                                                whole result." },
+                    (true, false) => p .faint { "The result was truncated when it was recorded." },
                     (false, _) => {}
                 }
                 @if detail.result_is_cut
                     || detail.result_text.as_ref().is_some_and(|text| text.chars().count() > SHOWN)
-                { p .faint { "Only its beginning is shown." } }
+                { p .faint { "Only the beginning is shown." } }
             }
         }
     }

@@ -20,8 +20,10 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
     let body = html! {
         h1 { "Rejections" }
         p .faint {
-            "Calls that did not run: refused because they do not fit their tool, or denied by a gate."
-            @if let Some(id) = of { " Of " (session(id)) "; " a href="/rejections" { "all" } "." }
+            "Calls that did not run: refused as invalid for their tool, or denied by a gate."
+            @if let Some(id) = of {
+                " Showing only " (session(id)) "; " a href="/rejections" { "show all" } "."
+            }
         }
         div data-live=[(!later).then_some("rejections")] {
             @if list.items.is_empty() { (none(dashboard, "Nothing was rejected.")) }

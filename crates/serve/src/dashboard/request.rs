@@ -48,7 +48,7 @@ impl Asked {
         let digits = text.len() <= 3 && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = text.parse::<usize>().ok().filter(|_| digits);
         number.filter(|number| (1..=MOST_ENTRIES).contains(number)).ok_or_else(|| {
-            HttpProblem::bad(format!("`limit` is a whole number from 1 to {MOST_ENTRIES}"))
+            HttpProblem::bad(format!("`limit` must be an integer from 1 to {MOST_ENTRIES}"))
         })
     }
 
@@ -63,9 +63,8 @@ impl Asked {
     /// The body, parsed from JSON.
     pub(crate) fn json<T: serde::de::DeserializeOwned>(&self) -> Result<T, HttpProblem> {
         self.body_is("application/json")?;
-        serde_json::from_slice(&self.body).map_err(|error| {
-            HttpProblem::bad(format!("the body is not what is asked for: {error}"))
-        })
+        serde_json::from_slice(&self.body)
+            .map_err(|error| HttpProblem::bad(format!("the body is invalid: {error}")))
     }
 
     fn body_is(&self, kind: &str) -> Result<(), HttpProblem> {
@@ -74,7 +73,7 @@ impl Asked {
         if given.eq_ignore_ascii_case(kind) {
             return Ok(());
         }
-        let what = format!("the body is `{kind}`, and `Content-Type` says so");
+        let what = format!("the body must be `{kind}`, declared in `Content-Type`");
         Err(HttpProblem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, what))
     }
 }
@@ -114,8 +113,8 @@ impl Fields {
             None => Ok(()),
             Some((name, _)) => {
                 let known = match known {
-                    [] => "there are none here".to_owned(),
-                    known => format!("here are `{}`", known.join("`, `")),
+                    [] => "expected none".to_owned(),
+                    known => format!("expected `{}`", known.join("`, `")),
                 };
                 Err(HttpProblem::bad(format!("`{name}` is not a parameter: {known}")))
             }
@@ -156,7 +155,7 @@ pub(crate) async fn received(body: Incoming) -> Result<Bytes, HttpProblem> {
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_long()),
         Ok(Err(error)) => Err(HttpProblem::bad(format!("the body cannot be read: {error}"))),
         Err(_) => {
-            let what = format!("the body did not come within {} s", BODY.as_secs());
+            let what = format!("the body did not arrive within {} s", BODY.as_secs());
             Err(HttpProblem::new(StatusCode::REQUEST_TIMEOUT, what))
         }
     }

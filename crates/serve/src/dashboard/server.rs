@@ -34,10 +34,10 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 #[non_exhaustive]
 pub enum ServeError {
     /// No more connections can be accepted.
-    #[error("no connection can be taken: {0}")]
+    #[error("cannot accept connections: {0}")]
     Accept(#[from] io::Error),
     /// The system has no randomness for a token.
-    #[error("no token can be made: the system gives no randomness")]
+    #[error("cannot create a token: the system provides no randomness")]
     NoRandomness,
 }
 
@@ -151,7 +151,7 @@ impl Dashboard {
             _ => {}
         }
         let visitor = visitor.ok_or_else(|| {
-            let what = "a token is needed: `Authorization: Bearer …`, or sign in";
+            let what = "a token is required: send `Authorization: Bearer …`, or sign in";
             HttpProblem::new(StatusCode::UNAUTHORIZED, what)
         })?;
         match parts.as_slice() {
@@ -180,7 +180,7 @@ impl Dashboard {
         let dashboard = Arc::clone(&self);
         let answered = tokio::task::spawn_blocking(move || route.answer(&dashboard, &asked));
         answered.await.unwrap_or_else(|_| {
-            let what = "the server failed while answering; its log says more";
+            let what = "internal server error; see the server's log";
             Err(HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, what))
         })
     }
@@ -214,10 +214,10 @@ impl Dashboard {
             }
             // Only failed attempts count, so others cannot lock out a visitor with a valid token.
             None if !self.signing_in.holds(from, login::TRIES) => {
-                let what = "too many tries to sign in: wait a minute";
+                let what = "too many sign-in attempts: wait a minute";
                 Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what))
             }
-            None => Ok(login::page(self, Some("This token is not known, or was used before."))),
+            None => Ok(login::page(self, Some("This token is unknown or was already used."))),
         }
     }
 
@@ -283,11 +283,12 @@ impl Route {
 fn not_let_in(error: &AccessError) -> HttpProblem {
     let what = match error {
         AccessError::Host(host, _) => {
-            format!("the host `{host}` is not one of this server's: `--host` names others")
+            format!("the host `{host}` is not allowed: `--host` adds host names of this server")
         }
         AccessError::Origin(origin, _) => {
             format!(
-                "pages of `{origin}` may not ask here: `--host` names other hosts of this server"
+                "requests from pages of `{origin}` are not allowed: `--host` adds host names of \
+                 this server"
             )
         }
         other => other.to_string(),

@@ -144,7 +144,7 @@ fn entry(
                 "judged",
                 html! {
                     p .line {
-                        a href=(href) { "The answer, judged" }
+                        a href=(href) { "The judged answer" }
                         @if count == 0 { span .badge .good { "nothing found" } }
                         @else { span .badge .bad { (counted(count, "finding")) } }
                     }
@@ -157,7 +157,7 @@ fn entry(
 
 fn called(dashboard: &Dashboard, id: &str, room: &mut usize) -> Result<Markup, HttpProblem> {
     let Some(receipt) = dashboard.ledger().receipt(id)? else {
-        return Ok(html! { p .faint { "its receipt is no longer there" } });
+        return Ok(html! { p .faint { "The receipt no longer exists." } });
     };
     let text = match &receipt.recorded_digest {
         Some(digest) if *room > 0 => api::text_of(dashboard, digest)?,
@@ -185,7 +185,7 @@ fn said(who: &str, caller: Option<&str>, text: Option<&str>) -> Markup {
     html! {
         p .faint { (who) @if let Some(caller) = caller { " · " (brief(caller, 60)) } }
         @match text {
-            None => p .faint { "its text was dropped by retention" },
+            None => p .faint { "The text has been deleted by retention." },
             Some(text) => div .said { (lines(text, SHOWN)) },
         }
     }
@@ -204,14 +204,14 @@ fn noted(draft: &Draft) -> Markup {
                     "The session begins" @if let Some(model) = model { " with " (plain(model)) }
                 }
                 Draft::Approved(approved) => {
-                    "A call of " strong { (brief(&approved.tool, 60)) } " is approved by "
+                    "A call of " strong { (brief(&approved.tool, 60)) } " was approved by "
                     (by(&approved.by, &approved.reason))
                 }
                 Draft::Declined(declined) => {
-                    "A call of " strong { (brief(&declined.tool, 60)) } " is refused by "
+                    "A call of " strong { (brief(&declined.tool, 60)) } " was refused by "
                     (by(&declined.by, &declined.reason))
                 }
-                Draft::Cleared => { "The session forgets what it had learned" }
+                Draft::Cleared => { "The session discards what it has learned" }
                 Draft::Ended => { "The session ends" }
                 other => { (other.name()) }
             }

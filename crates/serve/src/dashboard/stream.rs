@@ -50,7 +50,7 @@ pub(super) fn stream(
         text.parse::<u64>().ok().filter(|_| digits)
     });
     let last = match last {
-        Some(None) => return Err(HttpProblem::bad("the last event's id is a whole number")),
+        Some(None) => return Err(HttpProblem::bad("the last event's id must be an integer")),
         last => last.flatten(),
     };
     let place = Place::take(Arc::clone(&dashboard), name)?;
@@ -88,7 +88,7 @@ impl Place {
         let (all, own) = (open.values().sum::<usize>(), open.get(name).copied().unwrap_or(0));
         if all >= MOST || own >= MOST_OF_ONE {
             let (many, whose) = if all >= MOST { (MOST, "") } else { (MOST_OF_ONE, " of yours") };
-            let what = format!("{many} streams{whose} are open already: close one");
+            let what = format!("{many} streams{whose} are already open: close one");
             return Err(HttpProblem::new(StatusCode::TOO_MANY_REQUESTS, what));
         }
         *open.entry(name.to_owned()).or_default() += 1;

@@ -67,7 +67,9 @@ impl Visitor {
             return Ok(());
         }
         let (has, needs) = (self.role.name(), role.name());
-        Err(HttpProblem::forbidden(format!("this needs the role `{needs}`, you have `{has}`")))
+        Err(HttpProblem::forbidden(format!(
+            "this requires the role `{needs}`, but you have `{has}`"
+        )))
     }
 }
 

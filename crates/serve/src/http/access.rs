@@ -50,13 +50,16 @@ pub struct Counted(Mutex<BTreeMap<IpAddr, (Instant, u32)>>);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AccessError {
     /// The host is not allowed.
-    #[error("the host `{0}` is not one of this server's: allow it with `{1}.hosts`, if it is")]
+    #[error("the host `{0}` is not allowed: if it belongs to this server, add it to `{1}.hosts`")]
     Host(String, &'static str),
     /// The origin is not allowed.
-    #[error("pages of `{0}` may not ask here: allow them with `{1}.origins`, if they may")]
+    #[error(
+        "requests from pages of `{0}` are not allowed: to allow them, add the origin to \
+         `{1}.origins`"
+    )]
     Origin(String, &'static str),
     /// The token is missing or wrong.
-    #[error("a bearer token is needed: `Authorization: Bearer …`")]
+    #[error("a bearer token is required: `Authorization: Bearer …`")]
     Token,
     /// There were too many requests.
     #[error("more than {0} requests in a minute")]

@@ -64,7 +64,7 @@ pub struct Limits {
 #[derive(Debug, thiserror::Error)]
 pub enum HttpGatewayError {
     /// No more connections can be accepted.
-    #[error("no connection can be taken: {0}")]
+    #[error("cannot accept connections: {0}")]
     Accept(#[from] io::Error),
 }
 
@@ -168,7 +168,7 @@ impl HttpGateway {
             Method::GET => self.listen(&request).await,
             Method::DELETE => self.delete(&request).await,
             _ => {
-                let what = "clients speak with POST, listen with GET and leave with DELETE";
+                let what = "use POST to send messages, GET to listen and DELETE to end the session";
                 json(StatusCode::METHOD_NOT_ALLOWED, wrong(what))
             }
         }
@@ -180,7 +180,7 @@ impl HttpGateway {
             return json(StatusCode::NOT_FOUND, wrong("there is nothing here"));
         };
         if !is_plain(request.uri().path()) {
-            let what = "below `/.well-known/` a path has plain segments only";
+            let what = "a path below `/.well-known/` must have only plain segments";
             return json(StatusCode::NOT_FOUND, wrong(what));
         }
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
@@ -205,7 +205,7 @@ impl HttpGateway {
         let reading = Limited::new(body, self.limits.max_body_bytes).collect();
         match timeout(BODY, reading).await {
             Err(_) => {
-                let what = format!("the message was not there within {} s", BODY.as_secs());
+                let what = format!("the message did not arrive within {} s", BODY.as_secs());
                 Err(json(StatusCode::REQUEST_TIMEOUT, wrong(&what)))
             }
             Ok(Ok(body)) => Ok(body.to_bytes()),
@@ -231,7 +231,10 @@ impl HttpGateway {
         let message = match Message::read(text) {
             Ok(message) => message,
             Err(_) if text.trim_start().starts_with('[') => {
-                return bad(code::INVALID_REQUEST, "messages are sent one by one, not in batches");
+                return bad(
+                    code::INVALID_REQUEST,
+                    "batches are not supported: send messages one by one",
+                );
             }
             Err(error) => {
                 let told = TopLevel::of(text.as_bytes()).refusal(&error.to_string());
@@ -275,7 +278,7 @@ impl HttpGateway {
     async fn begin(&self, id: Option<&str>, text: &str, headers: &HeaderMap) -> Answer {
         let most = self.limits.max_sessions;
         if self.sessions().len() >= most {
-            let what = format!("there are {most} sessions already (`mcp.listen.max_sessions`)");
+            let what = format!("all {most} sessions are in use (`mcp.listen.max_sessions`)");
             return away(id, &what);
         }
         let client = match self.connect(Clients::Session) {
@@ -334,7 +337,7 @@ impl HttpGateway {
                 None => return no_session(),
             },
             None => {
-                let what = "a client without a session listens with `subscriptions/listen`";
+                let what = "without a session, use `subscriptions/listen` to listen";
                 return json(StatusCode::METHOD_NOT_ALLOWED, wrong(what));
             }
         };
@@ -394,8 +397,8 @@ fn wrong_alone(
     let id = message.id.as_deref()?;
     let (code, what) = match alone {
         false => {
-            let what = "a request has a session (`Mcp-Session-Id`, after `initialize`), or says in \
-                        `_meta` its protocol version and the client's capabilities";
+            let what = "a request needs a session (`Mcp-Session-Id`, after `initialize`), or the \
+                        protocol version and the client's capabilities in `_meta`";
             (code::INVALID_PARAMS, what.to_owned())
         }
         true => {
@@ -427,7 +430,7 @@ fn away(id: Option<&str>, why: &str) -> Answer {
 }
 
 fn no_session() -> Answer {
-    let what = "there is no such session (any more): begin one with `initialize`";
+    let what = "this session does not exist or has ended: begin a new one with `initialize`";
     json(StatusCode::NOT_FOUND, wrong(what))
 }
 

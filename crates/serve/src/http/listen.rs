@@ -67,7 +67,7 @@ where
                 }
                 Err(error) if is_fatal(&error) => break Err(error),
                 Err(error) => {
-                    tracing::warn!("a connection was not taken: {error}");
+                    tracing::warn!("cannot accept a connection: {error}");
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
             },
@@ -106,7 +106,7 @@ async fn take<A, F, B>(
         Some(tls) => match timeout(HANDSHAKE, tls.accept(stream)).await {
             Ok(Ok(stream)) => speak(stream, from, answer, stopping).await,
             // A client that fails the handshake gets no response.
-            Ok(Err(error)) => tracing::debug!("no encryption was agreed on: {error}"),
+            Ok(Err(error)) => tracing::debug!("the TLS handshake failed: {error}"),
             Err(_) => {}
         },
     }

@@ -55,7 +55,7 @@ fn wanted(said: &RawValue) -> Result<Option<(Members<'_>, &RawValue)>, String> {
         let mended = mended_json(said.get());
         let members: Members<'_> = read(&mended)?;
         return match members.get(WANTED).is_some() || members.lookalike(&[WANTED]).is_some() {
-            true => Err("a question of the server is no JSON".to_owned()),
+            true => Err("a question from the server is not JSON".to_owned()),
             false => Ok(None),
         };
     };
@@ -81,7 +81,8 @@ fn all_asked(server: &str, requests: &RawValue) -> Result<Option<String>, String
 }
 
 fn read<'m, T: serde::Deserialize<'m>>(raw: &'m str) -> Result<T, String> {
-    serde_json::from_str(raw).map_err(|error| format!("a question of the server: {error}"))
+    serde_json::from_str(raw)
+        .map_err(|error| format!("a question from the server cannot be read: {error}"))
 }
 
 /// The request with the server's name before its text; `None` where it asks no person.
@@ -93,7 +94,7 @@ fn asked(server: &str, request: &Members<'_>) -> Result<Option<String>, String> 
     if read::<String>(method.get())? != ELICITATION {
         return Ok(None);
     }
-    let missing = |name: &str| format!("a question of the server has no `{name}`");
+    let missing = |name: &str| format!("a question from the server has no `{name}`");
     let params = request.get("params").ok_or_else(|| missing("params"))?;
     let params: Members<'_> = read(params.get())?;
     if let Some(odd) = params.lookalike(&QUESTION) {

@@ -25,8 +25,8 @@ const MOST: usize = 256;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The text for the model if the person did not agree.
-const DECLINED: &str = "The user did not agree to this tool call; nothing was executed. Do not try \
-                        it another way, and do not report it as done.";
+const DECLINED: &str = "The user did not approve this tool call; nothing was executed. Do not try \
+                        to do it another way, and do not report it as done.";
 
 /// A call that is waiting for a person.
 pub(super) struct Held {
@@ -113,7 +113,7 @@ impl Gateway {
         for held in old {
             let id = &held.call.hosted.call.id;
             if let Err(error) = self.session.not_made(id).await {
-                tracing::error!("the end of a call is not recorded: {error}");
+                tracing::error!("cannot record the end of a call: {error}");
             }
         }
     }
@@ -167,7 +167,7 @@ impl Gateway {
     /// Handles the client's answer to a question from the server or from us.
     pub(super) async fn not_asked(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
         let Some(id) = message.id.as_deref() else {
-            tracing::warn!("an answer of the client was dropped: it answers no request");
+            tracing::warn!("dropped an answer from the client: it has no request id");
             return None;
         };
         let held = {
@@ -188,7 +188,7 @@ impl Gateway {
                 let asked = state.questions.iter().position(|question| question == id);
                 let Some(at) = asked else {
                     // If the question was ours, this is too late: the call has been cancelled.
-                    tracing::warn!("dropped an answer of the client: no request has the id {id}");
+                    tracing::warn!("dropped an answer from the client: no request has the id {id}");
                     return None;
                 };
                 state.questions.remove(at);
@@ -209,14 +209,14 @@ impl Gateway {
             |what: &str| Some(Step::Answer(message::error(Some(id), code::INVALID_PARAMS, what)));
         let Some(held) = self.shared().asked.remove(&question) else {
             return refused(
-                "no question about this call is open: it was answered already, or never asked",
+                "no question about this call is open: it was already answered, or never asked",
             );
         };
         let first: Option<Members<'_>> = serde_json::from_str(&held.line).ok();
-        let Some(first) = first else { return refused("the call is gone") };
+        let Some(first) = first else { return refused("the call is no longer available") };
         let before: Option<Members<'_>> =
             first.get("params").and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let Some(before) = before else { return refused("the call is gone") };
+        let Some(before) = before else { return refused("the call is no longer available") };
         let arguments = params.get("arguments").map_or("{}", RawValue::get);
         let given = Arguments::raw(arguments).canonical();
         let called = &held.call.hosted.call;
@@ -241,7 +241,7 @@ impl Gateway {
         let line = first.with("params", &again);
         let line = match serde_json::from_str::<Members<'_>>(&line) {
             Ok(members) => members.with("id", id),
-            Err(_) => return refused("the call is gone"),
+            Err(_) => return refused("the call is no longer available"),
         };
         Some(self.decided(wire, (id.to_owned(), line), *held.call, agreed).await)
     }

@@ -26,7 +26,7 @@ impl Gateway {
                 Some(answer) => self.said(&Message::read(&answer).ok()?, &answer).await,
                 None => {
                     let server = &self.server;
-                    tracing::warn!("`{server}` sent something that is not a message: {why}");
+                    tracing::warn!("`{server}` sent an invalid message: {why}");
                     None
                 }
             },
@@ -35,7 +35,7 @@ impl Gateway {
         match in_the_name_of(&self.server, &told) {
             Ok(asked) => Some(lined(asked.unwrap_or(told))),
             Err(why) => {
-                tracing::warn!("a message of `{}` was dropped: {why}", self.server);
+                tracing::warn!("dropped a message from `{}`: {why}", self.server);
                 None
             }
         }
@@ -75,7 +75,7 @@ impl Gateway {
             Some(Waiting::Person) => {
                 // The server was never sent this call.
                 self.state().waiting.insert(id.clone(), Waiting::Person);
-                tracing::warn!("`{}` answered a call that it was not sent: {id}", self.server);
+                tracing::warn!("`{}` answered a call that was not sent to it: {id}", self.server);
                 None
             }
             Some(Waiting::Other) => Some(self.without_secrets(message, text)),
@@ -106,11 +106,11 @@ impl Gateway {
         let server = &self.server;
         match count {
             ..MOST_STRAYS => {
-                tracing::warn!("`{server}` answered a request that nobody waits for: {id}");
+                tracing::warn!("`{server}` answered an unknown request: {id}");
             }
             MOST_STRAYS => {
                 tracing::warn!(
-                    "`{server}` keeps answering requests that were never made; further ones are not logged"
+                    "`{server}` keeps answering unknown requests; further ones are not logged"
                 );
             }
             _ => {}
@@ -128,7 +128,10 @@ impl Gateway {
             return Some(());
         };
         if is_question(id) {
-            tracing::warn!("`{}` asked something under an id like ours: {id}", self.server);
+            tracing::warn!(
+                "dropped a request from `{}`, because its id is like one of ours: {id}",
+                self.server
+            );
             return None;
         }
         let mut state = self.state();

@@ -204,7 +204,7 @@ impl Gateway {
         let odd = message.odd_params();
         let Some(id) = id else {
             if let Some(odd) = odd {
-                tracing::warn!("a notification of the client was dropped: {odd}");
+                tracing::warn!("dropped a notification from the client: {odd}");
                 return None;
             }
             if method == "tools/call" {
@@ -274,7 +274,7 @@ impl Gateway {
                 self.session.not_made(&held.call.hosted.call.id).await.map(|()| None)
             }
             (None, Some(Waiting::Call(call))) => {
-                let why = "the client cancelled the call; the server may have done it all the same";
+                let why = "the client cancelled the call; the server may have executed it anyway";
                 let ended = gone(Status::Cancelled, ToolErrorCategory::Cancelled, why);
                 self.close(&call, ended).await.map(|_| Some(forward))
             }
@@ -283,7 +283,7 @@ impl Gateway {
             (None, _) => Ok(Some(forward)),
         };
         closed.unwrap_or_else(|error| {
-            tracing::error!("the end of a call is not recorded: {error}");
+            tracing::error!("cannot record the end of a call: {error}");
             None
         })
     }
@@ -292,7 +292,7 @@ impl Gateway {
     async fn call(&self, message: &Message<'_>, text: &str, id: &str) -> Step {
         let refused = |code: i32, what: &str| Step::Answer(message::error(Some(id), code, what));
         let Some(params) = message.params() else {
-            return refused(code::INVALID_PARAMS, "a tool call has `params` with a `name`");
+            return refused(code::INVALID_PARAMS, "a tool call needs `params` with a `name`");
         };
         let (asked, members): (Asked<'_>, Members<'_>) =
             match (serde_json::from_str(params.get()), serde_json::from_str(params.get())) {
@@ -322,8 +322,8 @@ impl Gateway {
             (shared.offered.known(&call.tool), shared.offered.is_held(&call.tool))
         };
         if known.is_none() && self.watch.as_ref().is_some_and(|watch| watch.hold) {
-            let what =
-                "list the tools first: changed tools are held, and what changed is not known yet";
+            let what = "list the tools first, so that they can be checked for changes: changed \
+                        tools are blocked";
             return refused(code::INVALID_REQUEST, what);
         }
         let asking = self.asking(wire).await;
@@ -395,7 +395,7 @@ impl Gateway {
         for held in asked.into_values() {
             let id = &held.call.hosted.call.id;
             if let Err(error) = self.session.not_made(id).await {
-                tracing::error!("the end of a call is not recorded: {error}");
+                tracing::error!("cannot record the end of a call: {error}");
             }
         }
         let mut answers = Vec::with_capacity(waiting.len());
@@ -405,7 +405,7 @@ impl Gateway {
         }
         self.end_tasks(why).await;
         if let Err(error) = self.session.end().await {
-            tracing::error!("the end of the session is not recorded: {error}");
+            tracing::error!("cannot record the end of the session: {error}");
         }
         answers
     }
@@ -444,7 +444,7 @@ impl Gateway {
             false => gone(Status::Failed, ToolErrorCategory::ServerError, why),
         };
         if let Err(error) = self.close(&call, ended).await {
-            tracing::error!("the end of a call is not recorded: {error}");
+            tracing::error!("cannot record the end of a call: {error}");
         }
     }
 
@@ -497,7 +497,7 @@ fn refused_call(
 
 /// The text for the model about a denial.
 pub(super) fn denied(reasons: &[Reason]) -> String {
-    let mut text = "This tool call was not let through; nothing was executed.".to_owned();
+    let mut text = "This tool call was blocked; nothing was executed.".to_owned();
     let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
     let asks = reasons.iter().any(|reason| reason.code == "approval_required");
     let category = match asks {
@@ -511,15 +511,15 @@ pub(super) fn denied(reasons: &[Reason]) -> String {
             text.push_str(&format!(" ({help})"));
         }
     }
-    text.push_str("\nDo not try it another way, and do not report it as done.\n\n");
+    text.push_str("\nDo not try to do it another way, and do not report it as done.\n\n");
     text.push_str(&feedback.format_for_llm());
     text
 }
 
 /// The text for the model about a held tool.
-const HELD: &str = "This tool is not what it was when it was first seen; nothing was executed. A \
-                    person has to look at it: `counterfoil mcp inspect --accept -- COMMAND`. Do \
-                    not report the call as done.";
+const HELD: &str = "This tool has changed since it was first seen, so the call was blocked; \
+                    nothing was executed. A person has to review the change: `counterfoil mcp \
+                    inspect --accept -- COMMAND`. Do not report the call as done.";
 
 /// The outcome of a call without a result.
 pub(super) fn gone(status: Status, category: ToolErrorCategory, why: &str) -> HostEnded {

@@ -41,23 +41,23 @@ static ORDERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
         (
             r"(?i)\b(?:do not|don't|never|without) (?:tell|inform|mention|show|reveal|notify|alert)\w*\b[^.]{0,40}\buser\b",
-            "it wants something kept from the user",
+            "it asks to hide something from the user",
         ),
         (
             r"(?i)\b(?:ignore|disregard|forget|override) (?:all |any |every )?(?:of )?(?:the |your )?(?:previous|prior|earlier|above|other|existing|system) (?:instruction|prompt|rule|message)s?",
-            "it wants other instructions ignored",
+            "it asks to ignore other instructions",
         ),
         (
             r"(?i)<\s*/?\s*(?:important|system|secret|hidden|instructions?|admin)\s*>",
-            "it has a tag that is meant for the model and not for people",
+            "it contains a tag for the model that is not meant for people",
         ),
         (
             r"(?i)\b(?:before|instead of|when(?:ever)?|after) (?:using|calling|invoking|running|you (?:use|call)) (?:any|every|all|another|other|the other)(?: other)? tools?\b",
-            "it gives orders about other tools",
+            "it gives instructions about other tools",
         ),
         (
             r"(?i)(?:~/|\bid_)(?:\.ssh|\.aws|\.netrc|rsa\b|ed25519\b)|\.ssh/|\.aws/credentials|mcp\.json\b",
-            "it names files with secrets",
+            "it mentions files that contain secrets",
         ),
     ]
     .into_iter()

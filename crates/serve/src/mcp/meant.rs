@@ -21,7 +21,7 @@ impl Gateway {
         let arguments = match resources_of(method, message) {
             Ok(arguments) => arguments?,
             // A server may read what is not read here.
-            Err(error) => return Some(format!("its `params` cannot be read: {error}")),
+            Err(error) => return Some(format!("`params` cannot be read: {error}")),
         };
         if let Some(why) = self.resource_held(&arguments) {
             return Some(why);

@@ -90,7 +90,7 @@ impl<'m> Message<'m> {
     /// When the text is not JSON, or readers could take it for different messages.
     pub(crate) fn read(text: &'m str) -> Result<Self, serde_json::Error> {
         if text.len() > LONG && values_in(text) > MOST_VALUES {
-            return Err(wrong(format!("it has more than {MOST_VALUES} values")));
+            return Err(wrong(format!("the message has more than {MOST_VALUES} values")));
         }
         let members: Members<'m> = serde_json::from_str(text)?;
         if let Some(odd) = members.lookalike(&FRAME) {
@@ -102,10 +102,10 @@ impl<'m> Message<'m> {
             .collect();
         match said.as_slice() {
             [_] => {}
-            [] => return Err(wrong("it has none of `method`, `result` and `error`")),
+            [] => return Err(wrong("the message has no `method`, `result` or `error`")),
             // Each reader would take it for something else.
             [one, other, ..] => {
-                return Err(wrong(format!("it has both `{one}` and `{other}`")));
+                return Err(wrong(format!("the message has both `{one}` and `{other}`")));
             }
         }
         let method: Option<String> =
@@ -115,7 +115,7 @@ impl<'m> Message<'m> {
             // An error that belongs to no request.
             Some("null") if said == ["error"] => None,
             Some(id) => {
-                let what = "the `id` is neither a text nor a plain whole number up to 2^53";
+                let what = "the `id` must be a string or a plain integer up to 2^53";
                 Some(id_of(id).ok_or_else(|| wrong(what))?)
             }
         };

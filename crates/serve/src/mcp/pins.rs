@@ -76,7 +76,7 @@ impl fmt::Display for ToolChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::New { tool } => write!(f, "`{tool}` is new since the server was first seen"),
-            Self::Twice { tool } => write!(f, "`{tool}` is the name of more than one tool"),
+            Self::Twice { tool } => write!(f, "more than one tool is named `{tool}`"),
             Self::Changed { tool, members } => {
                 write!(f, "`{tool}` has changed since it was first seen: {}", members.join(", "))
             }
@@ -88,10 +88,10 @@ impl fmt::Display for ToolChange {
 #[derive(Debug, thiserror::Error)]
 pub enum PinsError {
     /// The store failed.
-    #[error("the pinned tools cannot be read or written: {0}")]
+    #[error("cannot read or write the pinned tools: {0}")]
     Store(#[from] io::Error),
     /// The stored text is invalid.
-    #[error("the pinned tools cannot be read: {0}")]
+    #[error("cannot read the pinned tools: {0}")]
     Broken(#[from] serde_json::Error),
 }
 

@@ -43,7 +43,7 @@ pub enum RelayError {
         reason: io::Error,
     },
     /// The server has no input and output streams.
-    #[error("the server has no input and output")]
+    #[error("the server's standard input and output are not available")]
     NoStreams,
 }
 
@@ -84,7 +84,7 @@ pub async fn relay(
         }
     };
     let why = match gone {
-        Gone::Client => "the client went away",
+        Gone::Client => "the client disconnected",
         Gone::Server => "the MCP server ended before it answered",
     };
     let answers = gateway.end(gone == Gone::Client, why).await;
@@ -158,13 +158,13 @@ async fn from_server<W: AsyncWrite + Unpin>(
             Line::Unreadable(why, found) => match found.in_place_of_answer(why) {
                 Some(answer) => answer,
                 None => {
-                    tracing::warn!("a message of the server is left out: {why}");
+                    tracing::warn!("ignored a message from the server: {why}");
                     continue;
                 }
             },
         };
         let Ok(parts) = message::parts(&text) else {
-            tracing::warn!("a batch of the server is left out: it is not JSON");
+            tracing::warn!("ignored a batch from the server: it is not JSON");
             continue;
         };
         for part in parts {

@@ -188,7 +188,7 @@ impl Gateway {
         let (ended, unread) = match ended {
             Ok(ended) => (ended, None),
             Err(why) => {
-                let told = format!("{why}; what the tool did is unknown");
+                let told = format!("{why}; it is unknown what the tool did");
                 let ended = gone(Status::Failed, ToolErrorCategory::ServerError, &told);
                 (ended, Some(unreadable(id, &told)))
             }
@@ -300,7 +300,7 @@ pub(super) fn said_by(raw: &str) -> Result<Said, String> {
             let ended = gone(Status::Cancelled, ToolErrorCategory::Cancelled, ASKED_FOR_MORE);
             return Ok(Said::Ended(ended));
         }
-        Some(_) => return Err("the result is of an unknown kind".to_owned()),
+        Some(_) => return Err("the result has an unknown `resultType`".to_owned()),
     }
     // Only an explicit absence of an error counts as success.
     let failed = value.get("isError").is_some_and(|says| !says.is_null() && *says != json!(false));
@@ -322,7 +322,7 @@ fn content_of(value: &Value, raw: &str) -> Result<Value, String> {
         return Ok(structured.clone());
     }
     let Some(blocks) = value.get("content").and_then(Value::as_array) else {
-        let what = "the result has neither a list as `content` nor `structuredContent`";
+        let what = "the result has neither a `content` list nor `structuredContent`";
         return Err(what.to_owned());
     };
     let texts = blocks.iter().map(|block| block.get("text").and_then(Value::as_str));
@@ -333,4 +333,4 @@ fn content_of(value: &Value, raw: &str) -> Result<Value, String> {
 
 /// What is recorded for a call that the server has not made yet.
 const ASKED_FOR_MORE: &str =
-    "the server asked for more before it makes the call; it is made again with the answer";
+    "the server asked for more input before making the call; the call is repeated with the answer";

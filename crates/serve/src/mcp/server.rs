@@ -127,7 +127,7 @@ impl Running {
                 let id = open.find(|(_, call)| call.id() == error.id())?.0.clone();
                 self.by_id.remove(&id);
                 self.tokens.remove(&id);
-                let wrong = "the call broke off: that is a fault of counterfoil";
+                let wrong = "the call was interrupted by a bug in counterfoil";
                 Some(message::error(Some(&id), code::INTERNAL_ERROR, wrong))
             }
         }
@@ -184,7 +184,7 @@ fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -
             Some(Err(error)) => {
                 message::error(Some(id), code::INVALID_PARAMS, &format!("`params`: {error}"))
             }
-            None => message::error(Some(id), code::INVALID_PARAMS, "a tool call has `params`"),
+            None => message::error(Some(id), code::INVALID_PARAMS, "a tool call needs `params`"),
         },
         other => {
             let wrong = format!("there is no method `{other}`");

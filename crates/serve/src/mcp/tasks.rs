@@ -102,7 +102,7 @@ fn state<'m>(said: &Members<'m>) -> Result<State<'m>, String> {
         let value = read_lenient(said.get(name)?.get().as_bytes()).ok()?;
         value.as_str().map(str::to_owned)
     };
-    let why = || text("statusMessage").unwrap_or_else(|| "the server said no more".to_owned());
+    let why = || text("statusMessage").unwrap_or_else(|| "the server gave no reason".to_owned());
     let status = text("status");
     Ok(match (status.as_deref(), said.get("result"), said.get("error")) {
         (Some("completed"), Some(result), _) => State::Result(result),
@@ -146,13 +146,13 @@ impl Gateway {
             if tasks.open.len() > MOST_TASKS { tasks.open.pop_front() } else { None }
         };
         if let Some(task) = oldest {
-            self.close_task(task, "its server had too many open tasks").await;
+            self.close_task(task, "the server had too many open tasks").await;
         }
     }
 
     async fn close_task(&self, task: Task, why: &str) {
         let unknown = || {
-            let why = format!("{why}; what became of its task is unknown");
+            let why = format!("{why}; the outcome of the task is unknown");
             gone(Status::Failed, ToolErrorCategory::ServerError, &why)
         };
         let ended = task.said.unwrap_or_else(unknown);
@@ -179,7 +179,7 @@ impl Gateway {
             // The protocol without sessions has neither.
             "tasks/list" | "tasks/result" => (code::METHOD_NOT_FOUND, "there is no such method"),
             _ if !declares => {
-                (code::MISSING_CAPABILITY, "the client does not declare that it can use tasks")
+                (code::MISSING_CAPABILITY, "the client has not declared support for tasks")
             }
             _ => (code::INVALID_PARAMS, "there is no such task"),
         };
@@ -237,10 +237,7 @@ impl Gateway {
         match self.about_task(message, text, "params", None).await {
             Ok(told) => Some(told),
             Err(TaskError::Unreadable(why) | TaskError::NotRecorded(why)) => {
-                tracing::warn!(
-                    "a notification of `{}` about a task was dropped: {why}",
-                    self.server
-                );
+                tracing::warn!("dropped a notification from `{}` about a task: {why}", self.server);
                 None
             }
         }

@@ -147,12 +147,12 @@ impl Offered {
         for (at, raw) in entries.iter().enumerate() {
             let entry = match self.definitions.len() < MOST_TOOLS {
                 true => self::entry(at, raw),
-                false => Err(format!("only {MOST_TOOLS} tools of a server are looked at")),
+                false => Err(format!("only {MOST_TOOLS} tools of a server are read")),
             };
             let Entry { tool, definition, .. } = match entry {
                 Ok(entry) => entry,
                 Err(why) => {
-                    self.tell(format!("entry {at} of the tools of `{server}` is odd: {why}"));
+                    self.tell(format!("entry {at} in the tools of `{server}` is invalid: {why}"));
                     odd.insert(at);
                     continue;
                 }
@@ -162,7 +162,7 @@ impl Offered {
             let (new, again) = (before.is_none(), before == Some(&definition));
             if !here.insert(tool.name.clone()) || !new && !again {
                 let name = &tool.name;
-                self.tell(format!("`{server}` has more than one tool of the name `{name}`"));
+                self.tell(format!("`{server}` has more than one tool named `{name}`"));
                 if hold {
                     self.held.insert(name.clone());
                 }
@@ -273,7 +273,7 @@ impl Offered {
         };
         (
             held("instructions", watch.pins.instructions_changed(instructions)),
-            held("other texts in the greeting", watch.pins.greeting_changed(said)),
+            held("other texts in the `initialize` result", watch.pins.greeting_changed(said)),
         )
     }
 
@@ -304,6 +304,6 @@ fn entry(at: usize, raw: &RawValue) -> Result<Entry, String> {
         Err(ToolListError::Wrong { .. }) => Some(Tool::named(&name)),
         Err(error) => return Err(error.to_string()),
     };
-    let tool = tool.ok_or("it is no definition of a tool")?;
+    let tool = tool.ok_or("it is not a tool definition")?;
     Ok(Entry { at, tool, definition, new: true })
 }

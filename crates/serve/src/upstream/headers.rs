@@ -83,7 +83,7 @@ pub(crate) fn differs(
         match given {
             None => return Some(format!("the header `{name}` is missing or cannot be read")),
             Some(given) if given != said => {
-                return Some(format!("the header `{name}` says something else than the message"));
+                return Some(format!("the header `{name}` does not match the message"));
             }
             Some(_) => {}
         }
@@ -131,13 +131,17 @@ fn wrong_in(schema: &Value, seen: &mut BTreeSet<String>) -> Option<String> {
             let header = header.as_str().unwrap_or_default();
             let kind = property.get("type").and_then(Value::as_str).unwrap_or_default();
             if HeaderName::try_from(header).is_err() {
-                return Some(format!("the argument `{name}` has no possible header"));
+                return Some(format!(
+                    "the argument `{name}` has an `x-mcp-header` that is not a valid header name"
+                ));
             }
             if !["string", "integer", "boolean"].contains(&kind) {
-                return Some(format!("the argument `{name}` does not fit into a header"));
+                return Some(format!(
+                    "the argument `{name}` has a type that cannot be sent in a header"
+                ));
             }
             if !seen.insert(header.to_lowercase()) {
-                return Some(format!("two arguments have the header `{header}`"));
+                return Some(format!("two arguments use the same header `{header}`"));
             }
         }
         if let Some(wrong) = wrong_in(property, seen) {

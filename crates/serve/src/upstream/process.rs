@@ -173,20 +173,20 @@ async fn read(output: impl AsyncRead + Unpin, routes: Arc<Mutex<Routes>>) {
             Line::Unreadable(why, found) => match found.in_place_of_answer(why) {
                 Some(answer) => answer,
                 None => {
-                    tracing::warn!("a message of the server is left out: {why}");
+                    tracing::warn!("ignored a message from the server: {why}");
                     continue;
                 }
             },
         };
         let Ok(parts) = parts(&text) else {
-            tracing::warn!("a batch of the server is left out: it is not JSON");
+            tracing::warn!("ignored a batch from the server: it is not JSON");
             continue;
         };
         for part in parts {
             let bound = lock(&routes).bound(part);
             let Some(Bound { to, text }) = bound else { continue };
             if timeout(PATIENCE, to.send(text)).await.is_err() {
-                tracing::warn!("ignored a message of the server: there is no reader for it");
+                tracing::warn!("ignored a message from the server: it was not read in time");
             }
         }
     }
@@ -242,7 +242,7 @@ impl Routes {
             Err(error) => {
                 let why = error.to_string();
                 let Some(error) = TopLevel::of(text.as_bytes()).in_place_of_answer(&why) else {
-                    tracing::warn!("the server sent something that is not a message: {why}");
+                    tracing::warn!("the server sent an invalid message: {why}");
                     return None;
                 };
                 answer = error;

@@ -54,10 +54,12 @@ struct Parts {
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
     /// The URL is invalid.
-    #[error("`{0}` is not the URL of a server: it begins with `https://` or `http://` and a host")]
+    #[error(
+        "`{0}` is not a server URL: it must begin with `https://` or `http://`, followed by a host"
+    )]
     Url(String),
     /// A header is invalid.
-    #[error("`{0}` cannot be a header")]
+    #[error("`{0}` is not a valid header")]
     Header(String),
 }
 
@@ -307,7 +309,7 @@ impl RemoteSession {
         headers.insert(HeaderName::from_static("mcp-protocol-version"), revision);
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         self.ask(Method::POST, Some(ready), &headers).await?;
-        tracing::warn!("the MCP server did not know its session any more: a new one began");
+        tracing::warn!("the MCP server no longer knows the session: began a new one");
         self.renewed.send_replace(());
         Ok(true)
     }
@@ -462,10 +464,12 @@ impl Again {
                     }
                     Ok(response) => {
                         let status = response.status();
-                        tracing::warn!("an answer broke off and is not given again: {status}");
+                        tracing::warn!(
+                            "an answer was cut off, and the server does not resume it: {status}"
+                        );
                         break;
                     }
-                    Err(error) => tracing::warn!("an answer broke off: {error}"),
+                    Err(error) => tracing::warn!("an answer was cut off: {error}"),
                 }
             }
             if !self.listens {

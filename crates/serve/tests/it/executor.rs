@@ -136,7 +136,7 @@ struct Maria(AtomicU32);
 impl Approver for Maria {
     fn ask<'a>(&'a self, asked: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
         let why = &asked.questions[0].why;
-        assert!(why.contains("destroys something"), "{why}");
+        assert!(why.contains("as destructive"), "{why}");
         self.0.fetch_add(1, Ordering::Relaxed);
         Box::pin(async { ApprovalReply::Agreed(Approval::by("maria")) })
     }
@@ -218,7 +218,7 @@ fn tools_that_changed_are_told_and_may_be_held() {
         std::fs::write(folder.path().join("server.sh"), other).unwrap();
         for (hold, count) in [(false, 4), (true, 3)] {
             let (executor, told) = watched(hold).await;
-            assert!(told[0].contains("it wants other instructions ignored"), "{told:?}");
+            assert!(told[0].contains("it asks to ignore other instructions"), "{told:?}");
             assert!(told[1].contains("`fail` has changed since"), "{told:?}");
             assert_eq!((told.len(), executor.tool_definitions().len()), (2, count));
         }

@@ -339,7 +339,7 @@ fn a_person_is_asked_where_the_call_was_made() {
     test(async {
         let desk = Desk::new(asking(), Access::default()).await;
         let session = desk.session(r#"{"elicitation":{}}"#).await;
-        for (action, expected) in [("accept", "sun"), ("decline", "The user did not agree")] {
+        for (action, expected) in [("accept", "sun"), ("decline", "The user did not approve")] {
             let headers = [("mcp-session-id", session.as_str())];
             let mut asked = desk.ask(Method::POST, "/mcp", &headers, &call("5", "sun")).await;
             let frame = asked.body_mut().frame().await.unwrap().unwrap();
@@ -371,7 +371,7 @@ fn who_is_not_let_in_is_told_why() {
             (vec![bearer], "[]", 400, "one by one"),
             (vec![bearer], r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}"#, 400, "twice"),
             (vec![bearer], &long, 413, "4096 bytes"),
-            (vec![bearer, ("mcp-session-id", "none")], LIST, 404, "no such session"),
+            (vec![bearer, ("mcp-session-id", "none")], LIST, 404, "this session does not exist"),
         ] {
             let told = desk.post(&headers, body).await;
             assert_eq!(told.status, status, "{why}");

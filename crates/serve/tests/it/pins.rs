@@ -265,7 +265,7 @@ fn a_tool_that_changed_is_held() {
         let told = answered(&gateway, call);
         assert_eq!(told["result"]["isError"], true, "{told}");
         let text = told["result"]["content"][0]["text"].as_str().unwrap();
-        assert!(text.contains("not what it was"), "{text}");
+        assert!(text.contains("has changed since"), "{text}");
         assert_eq!(receipts(&gateway).len(), 1);
         let other = call.replace("get_order", "cancel_order");
         assert_eq!(wait(gateway.from_client(&other)), [Step::Forward(other)], "nothing else is");

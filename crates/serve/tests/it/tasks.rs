@@ -109,7 +109,7 @@ fn a_task_that_outlives_its_session_is_closed_as_what_is_known_of_it() {
         let gateway = with_task();
         ask(&gateway, 3, "tasks/get", json!({ "taskId": "t" }));
         answer(&gateway, 3, "result", json!({ "taskId": "t", "status": said }));
-        wait(gateway.end(true, "the client went away"));
+        wait(gateway.end(true, "the client disconnected"));
         assert_eq!(statuses(&gateway), [status], "{said}");
     }
 }
