@@ -9,44 +9,44 @@ use super::results::Stored;
 #[non_exhaustive]
 pub enum AppendError {
     /// The session has used up its quota of first attempts.
-    #[error("the session has made its {limit} calls")]
+    #[error("the session has reached its limit of {limit} calls")]
     QuotaExhausted {
         /// The quota.
         limit: u64,
     },
     /// The ledger already has an execution with this id.
-    #[error("the execution id `{id}` is in the ledger already")]
+    #[error("the ledger already has an execution with the id `{id}`")]
     RepeatedExecutionId {
         /// The id.
         id: String,
     },
     /// Another call has already used the approval.
-    #[error("another call has used up the approval of this one")]
+    #[error("another call has already used the approval of this call")]
     ApprovalUsed,
     /// A person decided on this call after the place in the session that the new decision is based
     /// on.
-    #[error("this call was decided in the meantime")]
+    #[error("this call was approved or declined in the meantime")]
     DecidedMeanwhile,
     /// The ledger has no execution with this id.
-    #[error("the execution `{id}` was not opened")]
+    #[error("the ledger has no execution `{id}`")]
     UnknownExecution {
         /// The id.
         id: String,
     },
     /// The execution has already ended, or was never going to run.
-    #[error("the execution `{id}` is closed already")]
+    #[error("the execution `{id}` is already closed")]
     ClosedExecution {
         /// The id.
         id: String,
     },
     /// The event refers to a text or result that was neither passed in nor stored before.
-    #[error("the result store has nothing with the digest {digest}")]
+    #[error("the result store has no content with the digest {digest}")]
     MissingResult {
         /// The digest.
         digest: Digest,
     },
     /// The caller passed bytes to store that the event does not refer to.
-    #[error("the event does not name the digest {digest} of what is to be stored")]
+    #[error("the event does not refer to the content to be stored (digest {digest})")]
     UnnamedResult {
         /// The digest of those bytes.
         digest: Digest,
@@ -55,14 +55,14 @@ pub enum AppendError {
     #[error("the event cannot be written: {0}")]
     Unwritable(String),
     /// Another process replaced the signing key, and the new one cannot be used.
-    #[error("the signing key was replaced: {0}")]
+    #[error("the new signing key cannot be used: {0}")]
     KeyReplaced(String),
     /// The file could not be written.
-    #[error("the ledger could not be written: {0}")]
+    #[error("cannot write to the ledger: {0}")]
     Storage(String),
     /// The connection was lost during the commit and could not be restored, so the event may or may
     /// not be in the ledger. Treated as a failure: nothing may continue from it.
-    #[error("it is not known whether the event is in the ledger: {0}")]
+    #[error("the event may or may not have been written to the ledger: {0}")]
     Unknown(String),
     /// The ledger was closed before the event was written.
     #[error("the ledger is closed")]

@@ -155,7 +155,7 @@ impl Outline<'_> {
     pub(super) fn uses(body: &[u8], session: &str) -> Result<Option<u64>, ReadLedgerError> {
         let read = Outline::read(body).map(|outline| outline.draft.uses());
         read.map_err(|error| ReadLedgerError::Broken {
-            what: format!("an event of `{session}` cannot be read: {error}"),
+            what: format!("an event of the session `{session}` cannot be read: {error}"),
         })
     }
 }

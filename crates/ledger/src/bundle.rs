@@ -83,10 +83,10 @@ pub enum NoBundle {
     #[error("it is not a bundle")]
     Else,
     /// Its line endings, or the text around the bundle, were changed on the way.
-    #[error("the file was changed: its line endings, or text around the bundle")]
+    #[error("the file was modified (line endings or text around the bundle)")]
     Reframed,
     /// It is a bundle of an unknown version.
-    #[error("it is a bundle of version {0}, and only versions 1 and 2 are known here")]
+    #[error("bundle version {0} is not supported; supported versions are 1 and 2")]
     Version(u32),
 }
 
@@ -121,7 +121,7 @@ pub enum BundleError {
     #[error("the ledger has {0}")]
     Nothing(String),
     /// The session has events, but none since the given time.
-    #[error("the session `{0}` has events, and none since the given time")]
+    #[error("the session `{0}` has events, but none since the given time")]
     NothingSince(String),
     /// What was read cannot be serialised.
     #[error("the bundle cannot be written: {0}")]
@@ -149,7 +149,7 @@ impl Bundle {
                     return Err(if since.is_some() && !ledger.prove(&whole)?.events.is_empty() {
                         BundleError::NothingSince(name.clone())
                     } else {
-                        BundleError::Nothing(format!("no event of the session `{name}`"))
+                        BundleError::Nothing(format!("no events of the session `{name}`"))
                     });
                 };
                 let (first, last) = (first.session_seq, last.session_seq);
@@ -195,7 +195,7 @@ impl Bundle {
         let unwritten = |what: String| BundleError::Unwritten(what);
         let version = self.version;
         let form = CanonicalForm::of_version(version)
-            .ok_or_else(|| unwritten(format!("version {version} is not known here")))?;
+            .ok_or_else(|| unwritten(format!("version {version} is not supported")))?;
         let text = serde_json::to_string(self).map_err(|error| unwritten(error.to_string()))?;
         canonical_line(&text, form).ok_or_else(|| unwritten("it has no canonical form".to_owned()))
     }

@@ -11,7 +11,9 @@ pub struct TraceContext(String);
 
 /// The text is not a `traceparent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a `traceparent` is four fields in lower-case hexadecimal: version, trace, parent, flags")]
+#[error(
+    "a `traceparent` must have four fields in lower-case hexadecimal: version, trace, parent, flags"
+)]
 pub struct TraceContextError;
 
 impl TraceContext {

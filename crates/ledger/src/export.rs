@@ -51,7 +51,7 @@ pub enum ExportError {
         seq: u64,
     },
     /// The receipt is not the sum of its events.
-    #[error("the receipt is not what its events add up to")]
+    #[error("the receipt does not match its events")]
     Receipt,
 }
 

@@ -102,15 +102,16 @@ impl Head {
             match record {
                 Record::Event(body, stored) => self.replay_event(connection, body, stored)?,
                 Record::Checkpoint(note) => {
-                    let checkpoint: Checkpoint =
-                        note.parse().map_err(|error| broken(&format!("its log: {error}")))?;
+                    let checkpoint: Checkpoint = note.parse().map_err(|error| {
+                        broken(&format!("a checkpoint in its log cannot be read: {error}"))
+                    })?;
                     if checkpoint.size() <= self.signed {
                         continue;
                     }
                     if checkpoint.size() != self.frontier.size()
                         || checkpoint.root() != self.frontier.root()
                     {
-                        return Err(broken("a checkpoint of its log has another root"));
+                        return Err(broken("a checkpoint in its log has a different root hash"));
                     }
                     self.signed = checkpoint.size();
                     self.recent.checkpoints.push((checkpoint.size(), note));
@@ -134,14 +135,15 @@ impl Head {
         stored: Vec<Stored>,
     ) -> Result<(), ReadLedgerError> {
         let outline = Outline::read(&body)
-            .map_err(|error| broken(&format!("an event of its log: {error}")))?;
+            .map_err(|error| broken(&format!("an event in its log cannot be read: {error}")))?;
         let size = self.frontier.size();
         if outline.seq < size {
             // It is in the tables.
             return Ok(());
         }
         if (outline.seq, outline.previous) != (size, self.last) {
-            let what = format!("event {} of its log does not follow", outline.seq);
+            let what =
+                format!("event {} in its log does not continue the previous event", outline.seq);
             return Err(broken(&what));
         }
         let mut now = self.session(connection, &outline.session)?.unwrap_or_default();
@@ -195,11 +197,13 @@ impl Head {
                     return Err(broken(&format!("event {size} is missing")));
                 }
                 if Digest::of_bytes(&body) != digest {
-                    return Err(broken(&format!("event {seq} does not have its digest")));
+                    return Err(broken(&format!("event {seq} does not match its digest")));
                 }
                 let previous = Outline::read(&body).map(|outline| outline.previous);
                 if previous.ok() != Some(self.last) {
-                    return Err(broken(&format!("event {seq} does not follow the one before it")));
+                    return Err(broken(&format!(
+                        "event {seq} does not continue the previous event"
+                    )));
                 }
                 self.frontier.push(&digest, |_| {});
                 self.last = digest;
@@ -282,19 +286,19 @@ pub(super) fn hold(
     tables: &impl Tables,
 ) -> Result<(), ReadLedgerError> {
     if checkpoint.root() != root {
-        return Err(broken("its last checkpoint has another root"));
+        return Err(broken("its last checkpoint has a different root hash"));
     }
     if tables.keys()?.iter().any(|key| checkpoint.is_signed_by(&key.public)) {
         Ok(())
     } else {
-        Err(broken("its last checkpoint is not signed by its key"))
+        Err(broken("its last checkpoint is not signed by any of its keys"))
     }
 }
 
 pub(super) fn last_checkpoint(tables: &impl Tables) -> Result<Option<Checkpoint>, ReadLedgerError> {
     let note = tables.last_note(NoteKind::Checkpoint)?;
     let checkpoint = note.map(|note| note.parse()).transpose();
-    checkpoint.map_err(|error| broken(&format!("its last checkpoint: {error}")))
+    checkpoint.map_err(|error| broken(&format!("its last checkpoint cannot be read: {error}")))
 }
 
 fn broken(what: &str) -> ReadLedgerError {
@@ -317,6 +321,6 @@ pub(super) fn frontier(tables: &impl Tables, size: u64) -> Result<Frontier, Read
     if frontier.size() == size {
         Ok(frontier)
     } else {
-        Err(broken("events are missing at its end"))
+        Err(broken("events are missing at the end"))
     }
 }

@@ -27,7 +27,7 @@ pub struct PublicKey([u8; 32]);
 
 /// The text is not a public key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is not an Ed25519 public key in PEM form")]
+#[error("not an Ed25519 public key in PEM format")]
 pub struct PublicKeyError;
 
 impl PublicKey {

@@ -25,7 +25,7 @@ struct NoteSignature {
 
 /// The text is not a signed note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it is not a signed note: {0}")]
+#[error("not a signed note: {0}")]
 pub(super) struct NoteError(&'static str);
 
 impl Note {
@@ -73,12 +73,14 @@ impl FromStr for Note {
     type Err = NoteError;
 
     fn from_str(note: &str) -> Result<Self, NoteError> {
-        let (text, lines) = note.rsplit_once("\n\n").ok_or(NoteError("no signature follows"))?;
+        let (text, lines) = note.rsplit_once("\n\n").ok_or(NoteError("it has no signature"))?;
         let mut signatures = Vec::new();
         for line in lines.strip_suffix('\n').unwrap_or(lines).split('\n') {
             let signature = line.strip_prefix("\u{2014} ").and_then(|line| line.split_once(' '));
             let (name, encoded) = signature.ok_or(NoteError("a signature has no name"))?;
-            let bytes = STANDARD.decode(encoded).map_err(|_| NoteError("a signature is cut"))?;
+            let bytes = STANDARD
+                .decode(encoded)
+                .map_err(|_| NoteError("a signature is truncated or not base64"))?;
             // Signatures of other types and lengths are skipped, such as cosignatures.
             if let Ok(bytes) = <[u8; 68]>::try_from(bytes) {
                 let [a, b, c, d, signature @ ..] = bytes;
@@ -107,7 +109,7 @@ pub struct Checkpoint {
 
 /// The text is not a checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("it is not a checkpoint: {0}")]
+#[error("not a checkpoint: {0}")]
 pub struct CheckpointError(&'static str);
 
 impl Checkpoint {
@@ -167,7 +169,7 @@ impl FromStr for Checkpoint {
         let size = size.ok_or(CheckpointError("its size is not a number"))?;
         let root = lines.next().and_then(|root| STANDARD.decode(root).ok());
         let root = root.and_then(|root| Some(Digest::from_bytes(root.try_into().ok()?)));
-        let root = root.ok_or(CheckpointError("its root is no digest"))?;
+        let root = root.ok_or(CheckpointError("its root is not a digest"))?;
         Ok(Self { origin, size, root, note })
     }
 }

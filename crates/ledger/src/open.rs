@@ -40,7 +40,7 @@ pub enum OpenLedgerError {
         path: PathBuf,
     },
     /// A newer version of this program wrote it.
-    #[error("the ledger `{}` has version {version}, this program reads version {USER_VERSION}", path.display())]
+    #[error("the ledger `{}` has version {version}, but this program reads version {USER_VERSION}", path.display())]
     Newer {
         /// The file.
         path: PathBuf,
@@ -59,7 +59,7 @@ pub enum OpenLedgerError {
     #[error(transparent)]
     Key(#[from] KeyFileError),
     /// The ledger exists, but its key is missing.
-    #[error("the signing key `{}` of the ledger is missing", path.display())]
+    #[error("the ledger's signing key `{}` is missing", path.display())]
     MissingKey {
         /// The expected path of the key.
         path: PathBuf,
@@ -89,31 +89,34 @@ impl OpenLedgerError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Unwritable { path, .. } if path.to_string_lossy().starts_with("postgres") => {
-                "check that the server runs and that this user may connect; see docs/postgres.md"
+                "check that the server is running and that this user may connect; see \
+                 docs/postgres.md"
             }
             Self::Unwritable { .. } => {
-                "free some space, or give an existing folder that this user can write to"
+                "free some disk space, or choose an existing folder that this user can write to"
             }
             Self::Address { .. } => {
-                "give `postgres://USER@HOST/DATABASE?sslmode=verify-full`; see docs/postgres.md"
+                "use `postgres://USER@HOST/DATABASE?sslmode=verify-full`; see docs/postgres.md"
             }
             Self::NotALedger { .. } => {
-                "give the path of a ledger, or of a file that does not exist yet"
+                "specify the path of a ledger, or of a file that does not exist yet"
             }
             Self::Newer { .. } => "use the version of the program that wrote it, or a later one",
             Self::Corrupt { .. } => {
-                "move the file and its companions away, keep them as evidence, and start a new ledger"
+                "move the file and its companion files elsewhere, keep them as evidence, and start \
+                 a new ledger"
             }
             Self::Key(KeyFileError::Exposed { .. }) => {
-                "other users may have copied it: rotate the key, or run `chmod 600` if it was not copied"
+                "other users may have copied it: rotate the key, or run `chmod 600` if it was not \
+                 copied"
             }
             Self::Key(KeyFileError::NotAKey { .. }) => "restore the key from a backup",
-            Self::Key(KeyFileError::Io { .. }) => "give a key file that this user can read",
+            Self::Key(KeyFileError::Io { .. }) => "specify a key file that this user can read",
             Self::MissingKey { .. } | Self::ForeignKey { .. } => {
                 "restore the key from a backup, or start a new ledger next to the old one"
             }
             Self::Key(KeyFileError::Randomness(_)) | Self::Randomness(_) => {
-                "the system provides no random bytes: try again"
+                "the system did not provide random bytes; try again"
             }
         }
     }
@@ -173,7 +176,7 @@ pub(super) fn open(
     let now = writer.clock.wall();
     notices.extend(last.filter(|at| *at > now).map(|at| {
         let seconds = (at - now) / 1000;
-        format!("the clock went back: the last event was written {seconds} s after now")
+        format!("the system clock went backwards: the last event is {seconds} s in the future")
     }));
     Ok(Opened { writer, reader: Some(reader), notices })
 }
@@ -360,13 +363,15 @@ fn current_key(
 /// A notice about an incomplete event at the end of the log.
 fn unfinished(bytes: u64, durability: Durability) -> Option<String> {
     let lost = match durability {
-        Durability::Full | Durability::Batch => "nothing acknowledged was in it",
+        Durability::Full | Durability::Batch => "they contained no acknowledged event",
         Durability::Os => {
-            "if the machine stopped, and not only the process, acknowledged events may be lost"
+            "if the whole machine went down, not just the process, acknowledged events may be lost"
         }
     };
     (bytes > 0).then(|| {
-        format!("the last {bytes} bytes of the log were an unfinished write and are cut: {lost}")
+        format!(
+            "the last {bytes} bytes of the log were an incomplete write and are removed: {lost}"
+        )
     })
 }
 
@@ -404,14 +409,16 @@ fn make_private(path: &Path) -> std::io::Result<Option<String>> {
         Err(error) => return Err(error),
     };
     if !metadata.is_file() {
-        return Err(std::io::Error::new(ErrorKind::InvalidInput, "it is not a plain file"));
+        return Err(std::io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
     }
     let mode = metadata.mode() & 0o777;
     if mode & 0o077 == 0 {
         return Ok(None);
     }
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-    Ok(Some(format!("others could read the ledger (mode {mode:o}); now they cannot")))
+    Ok(Some(format!(
+        "other users could access the ledger (mode {mode:o}); changed its mode to 600"
+    )))
 }
 
 pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {

@@ -45,10 +45,10 @@ pub struct LedgerOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerOptionsError {
     /// The interval would delay a single call too long.
-    #[error("`group_ms` is {0}, at most 1000 are allowed")]
+    #[error("`group_ms` is {0}, but must be at most 1000")]
     GroupTooLong(u64),
     /// Retention would delete everything.
-    #[error("`{0}` is 0, so nothing would be kept; leave it out to keep everything")]
+    #[error("`{0}` is 0, so nothing would be kept; omit it to keep everything")]
     KeepsNothing(&'static str),
 }
 

@@ -48,7 +48,7 @@ fn lock_within(file: &File, longest: Duration) -> io::Result<()> {
         Err(_) => {
             let holder = holder(file)
                 .map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-            let why = format!("{holder} has kept it locked for {} s", longest.as_secs());
+            let why = format!("{holder} still holds the lock after {} s", longest.as_secs());
             Err(io::Error::new(io::ErrorKind::TimedOut, why))
         }
     }

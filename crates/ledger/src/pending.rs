@@ -9,7 +9,7 @@ use super::append::AppendError;
 ///
 /// Await it, or call [`wait`](Self::wait) if there is no runtime.
 #[derive(Debug)]
-#[must_use = "until it is awaited nobody knows whether the event was written"]
+#[must_use = "until this is awaited, it is not known whether the event was written"]
 pub struct Pending<T>(Inner<T>);
 
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! What the ledger needs from its environment, as traits, so that tests and hosts can supply their
 //! own.
-#![expect(clippy::disallowed_methods, reason = "the system's clock stands behind a port here")]
+#![expect(clippy::disallowed_methods, reason = "this port wraps the system's clock")]
 
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -24,7 +24,7 @@ pub trait Randomness: Send + Sync + fmt::Debug {
 
 /// The source of randomness failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no randomness: {0}")]
+#[error("no random bytes available: {0}")]
 pub struct RandomnessError(pub String);
 
 /// The clock of this machine.

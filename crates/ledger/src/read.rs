@@ -23,13 +23,13 @@ pub enum ReadLedgerError {
         what: String,
     },
     /// Retention has dropped the events.
-    #[error("retention dropped the events below {cut}")]
+    #[error("retention has dropped the events before event {cut}")]
     Dropped {
         /// The first event that remains.
         cut: u64,
     },
     /// A checkpoint was needed but could not be signed.
-    #[error("no checkpoint could be signed: {0}")]
+    #[error("cannot sign a checkpoint: {0}")]
     Unsigned(String),
 }
 
@@ -208,7 +208,7 @@ pub(super) fn event(seq: u64, digest: &Digest, bytes: &[u8]) -> Result<Event, Re
     let broken = |what: &str| ReadLedgerError::Broken { what: format!("event {seq} {what}") };
     let event = body::read(bytes).map_err(|error| broken(&format!("cannot be read: {error}")))?;
     if event.digest != *digest {
-        return Err(broken("does not have its digest"));
+        return Err(broken("does not match its digest"));
     }
     if event.seq == seq { Ok(event) } else { Err(broken("is in the wrong place")) }
 }

@@ -104,7 +104,7 @@ impl Recent {
         let of_people = |entry: &&Entry| matches!(&*entry.kind, APPROVED | DECLINED);
         for entry in self.entries.iter().filter(after).filter(of_people) {
             let event = body::read(&entry.body).map_err(|error| ReadLedgerError::Broken {
-                what: format!("an event of `{session}` cannot be read: {error}"),
+                what: format!("an event of the session `{session}` cannot be read: {error}"),
             })?;
             if event.draft.decides() == Some(digest) {
                 return Ok(true);

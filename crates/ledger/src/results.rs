@@ -65,7 +65,7 @@ pub(super) fn as_it_was(
     match bytes {
         Ok(bytes) if Digest::of_bytes(&bytes) == *digest => Ok(Some(bytes)),
         _ => Err(ReadLedgerError::Broken {
-            what: format!("the stored result {digest} is not what it was"),
+            what: format!("the stored result {digest} was changed or damaged"),
         }),
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn get(
 
 /// Stored bytes are damaged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a stored result cannot be unpacked")]
+#[error("a stored result cannot be decompressed")]
 pub(super) struct UnpackError;
 
 /// The uncompressed bytes.

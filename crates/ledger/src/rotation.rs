@@ -52,7 +52,7 @@ impl Writer {
     pub(super) fn rotate(&mut self, randomness: &dyn Randomness) -> Result<PublicKey, AppendError> {
         let path = self.signer.path.clone();
         let path = path.ok_or_else(|| {
-            AppendError::KeyReplaced("a ledger in memory keeps its key".to_owned())
+            AppendError::KeyReplaced("the key of an in-memory ledger cannot be replaced".to_owned())
         })?;
         let trouble =
             |error: key::KeyFileError| Trouble(AppendError::KeyReplaced(error.to_string()));

@@ -29,16 +29,16 @@ pub enum MigrateError {
         message: String,
     },
     /// The destination already has a ledger.
-    #[error("`{to}` holds a ledger already")]
+    #[error("`{to}` already contains a ledger")]
     NotEmpty {
         /// The destination.
         to: String,
     },
     /// The file was changed, or the copy differs from it.
-    #[error("the ledger does not hold: {0}")]
+    #[error("the ledger failed verification: {0}")]
     Broken(Broken),
     /// Another process wrote to the file meanwhile.
-    #[error("the file grew from {copied} to {now} events while it was copied")]
+    #[error("the file grew from {copied} to {now} events during the copy")]
     Grew {
         /// The number of events copied.
         copied: u64,

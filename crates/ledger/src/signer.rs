@@ -31,12 +31,13 @@ impl Signer {
     pub(super) fn follow_rotation(&mut self, tables: &impl Tables) -> Result<(), Trouble> {
         let last = tables.keys()?.pop();
         let replaced = |why: String| Trouble(AppendError::KeyReplaced(why));
-        let last = last.ok_or_else(|| replaced("the ledger has none".to_owned()))?;
+        let last = last.ok_or_else(|| replaced("the ledger has no key".to_owned()))?;
         if last.number == self.number {
             return Ok(());
         }
         let path = self.path.as_deref();
-        let path = path.ok_or_else(|| replaced("the ledger is in memory".to_owned()))?;
+        let path =
+            path.ok_or_else(|| replaced("an in-memory ledger has no key file".to_owned()))?;
         let found = key::read(path).map_err(|error| replaced(error.to_string()))?;
         let found = match found.filter(|key| key.public() == last.public) {
             Some(found) => Some(found),
@@ -44,7 +45,7 @@ impl Signer {
             None => key::finish_rotation(path, |key| key.public() == last.public)
                 .map_err(|error| replaced(error.to_string()))?,
         };
-        self.key = found.ok_or_else(|| replaced("its file has another key".to_owned()))?;
+        self.key = found.ok_or_else(|| replaced("the key file has a different key".to_owned()))?;
         self.number = last.number;
         Ok(())
     }

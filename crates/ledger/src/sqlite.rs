@@ -85,7 +85,7 @@ impl SqliteLedger {
                 Some(Group::start(writer.clone(), durability, settings.group_interval).map_err(
                     |error| OpenLedgerError::Unwritable {
                         path: path.to_owned(),
-                        message: format!("no thread could be started: {error}"),
+                        message: format!("cannot start a thread: {error}"),
                     },
                 )?)
             }
@@ -100,7 +100,7 @@ impl SqliteLedger {
             size: OnceLock::new(),
         }));
         if let Err(error) = ledger.retain() {
-            notices.push(format!("nothing was dropped by retention: {error}"));
+            notices.push(format!("retention could not drop anything: {error}"));
         }
         Ok((ledger, notices))
     }
@@ -345,7 +345,7 @@ impl LedgerStore for SqliteLedger {
             return Ok((checkpoint, ConsistencyProof(Vec::new())));
         }
         if old > size {
-            let what = format!("it has {size} events, not {old}");
+            let what = format!("it has only {size} events, expected at least {old}");
             return Err(ReadLedgerError::Broken { what });
         }
         let proof = self.read(|connection| consistency(&mut StoredTree(connection), old, size))?;

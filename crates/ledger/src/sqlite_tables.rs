@@ -239,10 +239,10 @@ fn told(error: rusqlite::Error) -> ReadLedgerError {
     let code = error.sqlite_error_code();
     match error {
         FromSqlConversionFailure(..) | IntegralValueOutOfRange(..) | InvalidColumnType(..) => {
-            ReadLedgerError::Broken { what: format!("a column: {error}") }
+            ReadLedgerError::Broken { what: format!("unexpected query result: {error}") }
         }
         error if matches!(code, Some(DatabaseCorrupt | NotADatabase)) => {
-            ReadLedgerError::Broken { what: format!("the file: {error}") }
+            ReadLedgerError::Broken { what: format!("the file cannot be read: {error}") }
         }
         error => error.into(),
     }

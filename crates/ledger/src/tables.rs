@@ -186,6 +186,6 @@ pub(super) fn node(
     number: u64,
 ) -> Result<Digest, ReadLedgerError> {
     tables.node(level, number)?.ok_or_else(|| ReadLedgerError::Broken {
-        what: format!("node {number} of level {level} is missing"),
+        what: format!("node {number} at level {level} of the tree is missing"),
     })
 }

@@ -162,7 +162,7 @@ fn run(
     tables.verify_definitions()?;
     let names = tables.names()?;
     let [origin] = names.as_slice() else {
-        return Err(Broken::new("the ledger does not have one name").into());
+        return Err(Broken::new("the ledger does not have exactly one name").into());
     };
     let notes = log.records.iter().filter_map(|record| match record {
         Record::Checkpoint(note) => Some(note.as_str()),

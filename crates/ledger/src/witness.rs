@@ -38,27 +38,28 @@ pub struct Witness {
 #[non_exhaustive]
 pub enum WitnessRefusal {
     /// The submission has the wrong form.
-    #[error("it is not a submission: {0}")]
+    #[error("not a valid submission: {0}")]
     Malformed(&'static str),
     /// The ledger is not witnessed here.
-    #[error("`{0}` is not witnessed here")]
+    #[error("this witness does not accept checkpoints of `{0}`")]
     UnknownOrigin(String),
     /// No known key of the ledger signed it.
-    #[error("no known key of its ledger signed the checkpoint")]
+    #[error("the checkpoint is not signed by a known key of its ledger")]
     Unsigned,
     /// The proof starts at a size other than that of the latest cosigned checkpoint.
-    #[error("the latest checkpoint that was cosigned is of {0} events")]
+    #[error("the latest cosigned checkpoint covers {0} events")]
     OtherSize(u64),
     /// It has the size of the latest one, but another root: there are two histories.
     #[error(
-        "a checkpoint of this size with another root was cosigned: the ledger has two histories"
+        "a checkpoint of this size with a different root was already cosigned: the ledger has two \
+         histories"
     )]
     Forked,
     /// The proof does not show that it continues the latest one.
-    #[error("the proof does not show that it continues the latest checkpoint that was cosigned")]
+    #[error("the proof does not show that the checkpoint continues the latest cosigned one")]
     Inconsistent,
     /// It could not be stored, so it is not signed.
-    #[error("the checkpoint could not be kept: {0}")]
+    #[error("the checkpoint could not be stored: {0}")]
     Storage(String),
 }
 
@@ -78,7 +79,9 @@ pub enum OpenWitnessError {
         message: String,
     },
     /// Its name is invalid. The name is part of every signature.
-    #[error("`{0}` cannot be the name of a witness: it is empty, or has blanks or `+` in it")]
+    #[error(
+        "`{0}` is not a valid witness name: it must not be empty, or contain whitespace or `+`"
+    )]
     Name(String),
 }
 
@@ -152,7 +155,9 @@ impl Witness {
             return Err(WitnessRefusal::Unsigned);
         }
         if old > size {
-            return Err(WitnessRefusal::Malformed("its proof starts after the checkpoint"));
+            return Err(WitnessRefusal::Malformed(
+                "the old size is larger than the size of the checkpoint",
+            ));
         }
         // From here on the history is locked.
         let mut history = self.history(origin).map_err(storage)?;

@@ -95,7 +95,9 @@ impl Writer {
                 .query_row([size], |row| row.get(0))
                 .optional()?;
             let Some(note) = note else { return writer.sign_in_tables(head) };
-            Ok(note.parse().map_err(|error| broken(format!("its last checkpoint: {error}")))?)
+            Ok(note
+                .parse()
+                .map_err(|error| broken(format!("its last checkpoint cannot be read: {error}")))?)
         })
     }
 
@@ -189,7 +191,9 @@ impl Writer {
                 Behind::Cut => {
                     // Acknowledged events are gone: nothing may continue from the rest.
                     self.head = Some(head);
-                    return Err(broken("its log was cut from outside".to_owned()).into());
+                    return Err(
+                        broken("its log was truncated by another program".to_owned()).into()
+                    );
                 }
             },
             None => Head::load(&self.connection, &self.signer.origin, Extent { round, end: 0 })?,

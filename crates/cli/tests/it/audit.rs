@@ -321,9 +321,9 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
       holds   the log continues the kept checkpoint of 4 lines; newer lines: 0
       BROKEN  the kept checkpoint is not signed by the given public key
     ledger  [desk]/state/ledger.db
-      BROKEN  none of its keys is one of the public keys from elsewhere
-      BROKEN  the ledger does not match the kept checkpoint
-      BROKEN  the ledger does not match the kept public key
+      BROKEN  none of its keys is one of the separately obtained public keys
+      BROKEN  does not match the kept checkpoint
+      BROKEN  does not match the kept public key
     "#);
 
     // The old key signs the new one.
@@ -366,8 +366,8 @@ fn a_log_that_was_changed() {
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
-      BROKEN  [desk]/state/audit.jsonl:2: its digest does not match its content
-      open    unmodified before that line: 1 line; the lines after it prove nothing
+      BROKEN  [desk]/state/audit.jsonl:2: the digest of the line does not match its content
+      open    unmodified before that line: 1 line; lines after it prove nothing
       open    the kept checkpoint of 4 lines refers to lines after the broken one
       open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
@@ -380,12 +380,12 @@ fn a_log_that_was_changed() {
     2026-11-02 12:00:00Z  success   shell  {"command":"cargo test"}
                           id shell_1793620800000_00000001 · session s1 · approved by auto
     --- stderr
-    error: [desk]/state/audit.jsonl:2: its digest does not match its content
+    error: [desk]/state/audit.jsonl:2: the digest of the line does not match its content
     "#);
     assert_snapshot!(run(&desk, "checkpoint"), @r#"
     exit 1
     --- stderr
-    error: [desk]/state/audit.jsonl:2: its digest does not match its content
+    error: [desk]/state/audit.jsonl:2: the digest of the line does not match its content
     "#);
 
     let cut: String = text.split_inclusive('\n').take(2).collect();
@@ -457,7 +457,7 @@ fn what_is_missing_is_said() {
     assert_snapshot!(run(&desk, "verify --public-key nonsense.txt"), @r#"
     exit 2
     --- stderr
-    error: `nonsense.txt`: it is not an Ed25519 public key in PEM form
+    error: `nonsense.txt`: not an Ed25519 public key in PEM format
     "#);
 }
 

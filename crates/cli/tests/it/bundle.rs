@@ -317,7 +317,7 @@ const CHANGES: &[(&str, &str, Change)] = &[
             note.replace(root, "sr2XUhTNy0fLaR7XcOo3Z4BwekYPdmPc2XZLBSsciUs=")
         });
     }),
-    ("the name in the checkpoint", "key 0 is not vouched for", |b| {
+    ("the name in the checkpoint", "key 0 is not certified", |b| {
         with_text(b, "/checkpoint", &|note| {
             note.replace("counterfoil/ledger", "counterfoil/other")
         });
@@ -340,43 +340,57 @@ const CHANGES: &[(&str, &str, Change)] = &[
     ("the signer's short hash", "the checkpoint is not signed", |b| {
         with_text(b, "/checkpoint", &|note| signed(note, &|bytes| bytes[0] ^= 1));
     }),
-    ("a key's note", "key 1 is not vouched for", |b| {
+    ("a key's note", "key 1 is not certified", |b| {
         with_text(b, "/keys/1", &|note| note.replacen("\n6\n", "\n5\n", 1));
     }),
-    ("a key that everything fits", "key 0 is not vouched for", |b| {
+    ("a key that everything fits", "key 0 is not certified", |b| {
         with_text(b, "/keys/0", &by_no_key);
     }),
-    ("keys in another order", "key 0 is not vouched for", |b| {
+    ("keys in another order", "key 0 is not certified", |b| {
         b["keys"].as_array_mut().unwrap().reverse();
     }),
-    ("a key that is missing", "key 0 is not vouched for", |b| {
+    ("a key that is missing", "key 0 is not certified", |b| {
         b["keys"].as_array_mut().unwrap().remove(0);
     }),
     ("no key", "the checkpoint is not signed", |b| b["keys"] = json!([])),
     ("the new key alone is missing", "the checkpoint is not signed", |b| {
         b["keys"].as_array_mut().unwrap().pop();
     }),
-    ("swapped events", "event 2 does not come after event 3", |b| {
+    ("swapped events", "event 2 is out of order: it is listed after event 3", |b| {
         b["events"].as_array_mut().unwrap().swap(1, 2);
     }),
-    ("an event, twice", "event 0 does not come after event 0", |b| {
+    ("an event, twice", "event 0 is out of order: it is listed after event 0", |b| {
         let again = b["events"][0].clone();
         b["events"].as_array_mut().unwrap().insert(1, again);
     }),
-    ("a missing event", "session `s1`: not all of its events", |b| {
+    ("a missing event", "session `s1`: the bundle does not have exactly its events", |b| {
         b["events"].as_array_mut().unwrap().remove(4);
     }),
-    ("the last event is missing", "session `s1`: not all of its events", |b| {
-        b["events"].as_array_mut().unwrap().pop();
+    (
+        "the last event is missing",
+        "session `s1`: the bundle does not have exactly its events",
+        |b| {
+            b["events"].as_array_mut().unwrap().pop();
+        },
+    ),
+    ("no event", "session `s1`: the bundle does not have exactly its events", |b| {
+        b["events"] = json!([])
     }),
-    ("no event", "session `s1`: not all of its events", |b| b["events"] = json!([])),
-    ("a session of other places", "session `s1`: not all of its events", |b| {
-        b["sessions"][0]["last"] = json!(9);
-    }),
-    ("another session", "session `s\\u{202e}3`: not all of its events", |b| {
-        b["sessions"][0]["session"] = json!("s\u{202e}3");
-    }),
-    ("a session, twice", "a session is named twice", |b| {
+    (
+        "a session of other places",
+        "session `s1`: the bundle does not have exactly its events",
+        |b| {
+            b["sessions"][0]["last"] = json!(9);
+        },
+    ),
+    (
+        "another session",
+        "session `s\\u{202e}3`: the bundle does not have exactly its events",
+        |b| {
+            b["sessions"][0]["session"] = json!("s\u{202e}3");
+        },
+    ),
+    ("a session, twice", "a session is listed twice", |b| {
         let again = b["sessions"][0].clone();
         b["sessions"].as_array_mut().unwrap().push(again);
     }),
@@ -401,7 +415,7 @@ const CHANGES: &[(&str, &str, Change)] = &[
     ("a missing receipt", "receipt `shell_1793620800000_00000003` is not", |b| {
         b["receipts"].as_array_mut().unwrap().pop();
     }),
-    ("another receipt", "1 other receipt: their events are not here", |b| {
+    ("another receipt", "1 other receipt: their events are not in the bundle", |b| {
         let again = b["receipts"][0].clone();
         b["receipts"].as_array_mut().unwrap().push(again);
     }),
@@ -417,7 +431,7 @@ const CHANGES: &[(&str, &str, Change)] = &[
     ("a member less", "it is not a bundle", |b| {
         b.as_object_mut().unwrap().remove("sessions");
     }),
-    ("another version", "it is a bundle of version 3", |b| b["version"] = json!(3)),
+    ("another version", "bundle version 3 is not supported", |b| b["version"] = json!(3)),
     ("another form", "it is not a bundle", |b| b["form"] = json!("something else")),
     ("a place that is no number", "it is not a bundle", |b| b["events"][0]["seq"] = json!("0")),
     ("a digest that is none", "it is not a bundle", |b| b["events"][0]["proof"][0] = json!("00")),
@@ -486,28 +500,38 @@ fn what_shows_nothing_is_open_or_no_bundle() {
     let later = include_str!("../fixtures/bundles/a-kind-that-came-later.json").trim_end();
     let other = line.replace("\"version\":2}", "\"version\":3}");
     let cases = [
-        ("empty", written(&empty), "open  ", "there is nothing in it: no event, and so no receipt"),
+        (
+            "empty",
+            written(&empty),
+            "open  ",
+            "the bundle is empty: it has no events, and therefore no receipts",
+        ),
         (
             "a kind that came later",
             later.to_owned(),
             "open  ",
-            "event 1 is of a kind that is not known here, `praised`: what it says was not looked at",
+            "event 1 has the unknown kind `praised`: its content was not checked",
         ),
         ("a text", "Dear all,".to_owned(), "none", "it is not a bundle"),
         ("a table", "{\"a\":1,\"version\":2}".to_owned(), "none", "it is not a bundle"),
         ("nothing", String::new(), "none", "it is not a bundle"),
-        ("a half", line.chars().take(line.len() / 2).collect(), "BROKEN", "it is not a bundle as"),
+        (
+            "a half",
+            line.chars().take(line.len() / 2).collect(),
+            "BROKEN",
+            "the bundle was modified",
+        ),
         (
             "a later version",
             other,
             "none",
-            "it is a bundle of version 3, and only versions 1 and 2 are",
+            "bundle version 3 is not supported; supported versions are 1 and 2",
         ),
         (
             "line ends",
             format!("{line}\r"),
             "none",
-            "the file was changed: its line endings, or text around the bundle",
+            "the file was modified (line endings or text around the bundle)",
         ),
     ];
     let names: Vec<String> = cases.iter().map(|case| case.0.to_owned()).collect();
@@ -622,7 +646,7 @@ fn the_page_shows_why_a_call_was_refused() {
     };
     let [verdict, checks, receipts] = read(page.clone());
     assert_eq!(verdict, "VERIFIED: the ledger with this key signed the events");
-    assert!(checks.contains("its events 1 to 13 are all here"), "{checks}");
+    assert!(checks.contains("its events 1 to 13 are all in the bundle"), "{checks}");
     for shown in [
         "denied: PolicyBlocked (approval_declined)",
         "what the model was told|ada said no: not today",
@@ -686,13 +710,13 @@ fn keys_from_elsewhere() {
     ledger.rotate_key().unwrap();
     let later = ledger.public_key().fingerprint();
     let cases = [
-        ("its own", &line, key, true, "that key is the public key from elsewhere"),
+        ("its own", &line, key, true, "that key is the separately obtained public key"),
         (
             "the one before",
             &line,
             first,
             true,
-            "the public key from elsewhere vouched for that key",
+            "the separately obtained public key certified that key",
         ),
         ("a later one", &line, later, false, "that key is not the public key"),
         ("a stranger's bundle", &forged, key, false, "that key is not the public key"),
@@ -716,20 +740,20 @@ fn what_is_not_in_a_bundle_is_said() {
             Provable::Executions(vec![id("1"), id("a")]),
             false,
             vec![
-                "session `s2`: here are 2 of its events 1 to 2, and it may have others",
-                "session `s1`: here are 3 of its events 3 to 5, and it may have others",
-                "2 results not here, whose digests were recorded",
+                "session `s2`: the bundle has 2 of its events 1 to 2; there may be others",
+                "session `s1`: the bundle has 3 of its events 3 to 5; there may be others",
+                "2 results not in the bundle; the events record only a digest",
             ],
         ),
         (
             Provable::Session { name: "s1".to_owned(), since },
             true,
-            vec!["session `s1`: its events before 6 are not here"],
+            vec!["session `s1`: its events before 6 are not in the bundle"],
         ),
         (
             Provable::Session { name: "s2".to_owned(), since: None },
             true,
-            vec!["session `s2`: the last of them is not its end: it may have gone on"],
+            vec!["session `s2`: the last of them is not its end; the session may have continued"],
         ),
     ];
     let lines = cases.iter().map(|(wanted, with_results, _)| {
@@ -774,9 +798,9 @@ fn what_is_not_in_a_bundle_is_said() {
     cut["receipts"][1]["digest"] = json!(digests[1]);
     bundles.push((written(&cut), Some(key)));
     expected.push(vec![
-        "session `s2`: here are 1 of its events 1 to 1, and it may have others",
-        "session `s1`: here are 1 of its events 3 to 3, and it may have others",
-        "2 receipts without an end: it is not here, or there was none yet",
+        "session `s2`: the bundle has 1 of its events 1 to 1; there may be others",
+        "session `s1`: the bundle has 1 of its events 3 to 3; there may be others",
+        "2 receipts without an end: it is not in the bundle, or the execution had not ended yet",
     ]);
     let names: Vec<String> = (0..bundles.len()).map(|n| n.to_string()).collect();
     for ((sound, rows), expected) in all_agree(desk.path(), &names, &bundles).iter().zip(expected) {
@@ -839,10 +863,10 @@ fn the_command_line() {
     }
     // A session with events, but none since the given time, is not called empty.
     let none = run("bundle --session s1 --since 2100-01-01 -o x.html --state state");
-    let says = "the session `s1` has events, and none since the given time";
+    let says = "the session `s1` has events, but none since the given time";
     assert!(none.code == 2 && none.err.contains(says), "{none}");
     let none = run("bundle --session nobody --since 2100-01-01 -o x.html --state state");
-    assert!(none.code == 2 && none.err.contains("no event of the session `nobody`"), "{none}");
+    assert!(none.code == 2 && none.err.contains("no events of the session `nobody`"), "{none}");
     let both =
         run("bundle --execution shell_1793620800000_00000001 --since 1d -o x.html --state state");
     assert!(both.code == 2 && both.err.contains("cannot be used with"), "{both}");

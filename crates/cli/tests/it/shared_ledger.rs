@@ -40,7 +40,7 @@ fn a_ledger_moves_and_two_replicas_go_on_with_it() {
     let again =
         desk.spawn(&[("COUNTERFOIL_STATE", "one")], &["audit", "migrate", "--to", &url], "");
     assert_eq!(again.code, 2, "{again}");
-    assert!(again.err.contains("holds a ledger already"), "{again}");
+    assert!(again.err.contains("already contains a ledger"), "{again}");
 
     // Another replica has its own state folder and a copy of the key.
     std::fs::create_dir(desk.path().join("two")).unwrap();

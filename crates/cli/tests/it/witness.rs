@@ -310,7 +310,7 @@ fn a_witness_says_what_it_drops() {
     standing.child.kill().unwrap();
     let mut said = String::new();
     standing.lines.read_to_string(&mut said).unwrap();
-    let words = format!("{half} bytes that a crash left of a checkpoint of");
+    let words = format!("dropping {half} bytes of an incomplete checkpoint of");
     assert!(said.contains(&words), "{said}");
     let now = std::fs::read(&file).unwrap();
     assert!(

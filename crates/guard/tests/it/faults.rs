@@ -75,7 +75,7 @@ fn a_result_that_cannot_be_audited_does_not_leave() {
         match (answer, leaves) {
             (Ok(answer), true) => assert_eq!(answer.text, "touched"),
             (Err(CallError::NotAudited(error)), false) => {
-                assert!(error.to_string().contains("was cut from outside"), "{error}");
+                assert!(error.to_string().contains("was truncated by another program"), "{error}");
             }
             (other, _) => panic!("{other:?}"),
         }

@@ -7,10 +7,10 @@ use super::line::LineError;
 #[derive(Debug, thiserror::Error)]
 pub enum OpenAuditError {
     /// The path is a link.
-    #[error("the audit log `{}` is a link, which is not followed", .0.display())]
+    #[error("the audit log `{}` is a symbolic link; links are not followed", .0.display())]
     Link(PathBuf),
     /// The last line was changed, so nothing can continue the chain.
-    #[error("the end of the audit log `{}` is not as it was written: {why}", path.display())]
+    #[error("the last line of the audit log `{}` is invalid: {why}", path.display())]
     BrokenEnd {
         /// The file.
         path: PathBuf,
@@ -32,14 +32,17 @@ impl OpenAuditError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::Link(_) => "put the file itself there, or name another state folder",
+            Self::Link(_) => {
+                "replace the link with the file itself, or choose another state folder"
+            }
             Self::BrokenEnd { .. } => {
-                "`counterfoil audit verify` names the place; keep the files and move them aside to begin anew"
+                "`counterfoil audit verify` shows where; to start a new log, move these files \
+                 aside and keep them"
             }
             Self::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-                "free some space: nothing runs that cannot be written down"
+                "free some disk space: a call that cannot be logged is not run"
             }
-            Self::Io { .. } => "the file must be a regular file that you own and may write",
+            Self::Io { .. } => "it must be a regular file that you own and can write to",
         }
     }
 }
@@ -56,7 +59,7 @@ pub enum AppendAuditError {
         source: io::Error,
     },
     /// What other processes have written since does not continue the chain.
-    #[error("the audit log `{}` was changed from outside: {why}", path.display())]
+    #[error("the audit log `{}` was changed by another program: {why}", path.display())]
     Foreign {
         /// The file.
         path: PathBuf,
@@ -64,7 +67,7 @@ pub enum AppendAuditError {
         why: LineError,
     },
     /// Lines that this process had seen are gone.
-    #[error("the audit log `{}` was cut from outside: {expected} lines were there, {found} are", path.display())]
+    #[error("the audit log `{}` was truncated by another program: it had {expected} lines and now has {found}", path.display())]
     Cut {
         /// The file.
         path: PathBuf,
@@ -74,10 +77,10 @@ pub enum AppendAuditError {
         found: u64,
     },
     /// The log was rotated or replaced, and the new file cannot be opened.
-    #[error("the audit log cannot be opened again: {0}")]
+    #[error("the audit log cannot be reopened: {0}")]
     Reopen(#[from] OpenAuditError),
     /// The clock returned a time outside the range of dates.
-    #[error("the time {0} has no date")]
+    #[error("the time {0} (in milliseconds since 1970) is out of range")]
     Time(i64),
 }
 

@@ -102,7 +102,7 @@ impl Growing {
         self.file.sync_all().map_err(failed)?;
         self.set_aside += size;
         Ok(format!(
-            "the last line of the audit log was torn: its {size} bytes are in `{}`",
+            "the last line of the audit log was incomplete: its {size} bytes were moved to `{}`",
             name.display()
         ))
     }
@@ -130,8 +130,10 @@ fn narrow(file: &File, path: &Path, notices: &mut Vec<String>) -> io::Result<()>
     if mode & 0o077 != 0 {
         permissions.set_mode(0o600);
         file.set_permissions(permissions)?;
-        notices
-            .push(format!("the audit log `{}` had mode {mode:o}; it is 600 now", path.display()));
+        notices.push(format!(
+            "the audit log `{}` had mode {mode:o}; changed it to 600",
+            path.display()
+        ));
     }
     Ok(())
 }

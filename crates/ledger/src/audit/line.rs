@@ -107,16 +107,16 @@ pub(super) struct Place {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
     /// It has no digest at its end.
-    #[error("it has no digest of its own at its end")]
+    #[error("the line does not end with a digest")]
     Unsealed,
     /// It was changed.
-    #[error("its digest does not match its content")]
+    #[error("the digest of the line does not match its content")]
     WrongDigest,
     /// It continues another line.
-    #[error("it does not continue the line before it")]
+    #[error("the line does not continue the previous one")]
     WrongPrevious,
     /// Its number is not the next one.
-    #[error("its number is {found}, not {expected}")]
+    #[error("the sequence number is {found}, expected {expected}")]
     WrongSeq {
         /// The number that would continue the line before.
         expected: u64,
@@ -124,19 +124,19 @@ pub enum LineError {
         found: u64,
     },
     /// It is not JSON, or has other members.
-    #[error("it is no audit entry")]
+    #[error("the line is not an audit entry")]
     NoEntry,
     /// A later version wrote it.
-    #[error("its version is {0}, which is not known here")]
+    #[error("version {0} is not supported")]
     UnknownVersion(u32),
     /// A failure without a category, or a success with one.
-    #[error("its result and its error category do not belong together")]
+    #[error("the result and the error category do not match")]
     WrongCategory,
     /// Longer than any line.
-    #[error("it is longer than any line that is written here")]
+    #[error("the line is longer than any valid line")]
     TooLong,
     /// The file ends before the line does.
-    #[error("it is torn: the file ends in the middle of it")]
+    #[error("the line is incomplete: the file ends in the middle of it")]
     Torn,
 }
 

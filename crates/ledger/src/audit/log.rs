@@ -97,7 +97,10 @@ impl AuditLog {
     pub fn record(&self, entry: &AuditEntry) -> Result<(), AppendAuditError> {
         match (self.append(entry), self.settings.on_failure) {
             (Err(error), OnFailure::Continue) => {
-                tracing::error!("a call of `{}` is not in the audit log: {error}", entry.tool);
+                tracing::error!(
+                    "a call of `{}` was not written to the audit log: {error}",
+                    entry.tool
+                );
                 Ok(())
             }
             (result, _) => result,

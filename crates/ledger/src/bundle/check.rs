@@ -71,7 +71,7 @@ impl BundleVerification {
             if let Some(no_bundle) = NoBundle::of(line) {
                 return Err(no_bundle);
             }
-            found.broken("it is not a bundle as it was written");
+            found.broken("the bundle was modified after it was written");
             return Ok(found);
         };
         found.check_keys(&bundle, given);
@@ -109,7 +109,7 @@ impl BundleVerification {
             match vouched(text, origin, at, keys.last()) {
                 Some(key) => keys.push(key),
                 None => {
-                    return self.broken(format!("key {at} is not vouched for by the one before"));
+                    return self.broken(format!("key {at} is not certified by the previous key"));
                 }
             }
         }
@@ -120,7 +120,9 @@ impl BundleVerification {
             signed_lines(&bundle.checkpoint, key).is_some_and(|lines| lines.len() == 3)
         });
         let Some((number, key)) = signed else {
-            return self.broken("the checkpoint is not signed by the ledger's key of its time");
+            return self.broken(
+                "the checkpoint is not signed by the key in use at that time",
+            );
         };
         let (size, own) = (head.size.unwrap_or_default(), key.fingerprint());
         self.holds(format!(
@@ -135,13 +137,13 @@ impl BundleVerification {
                  was checked, which a forged bundle also passes",
             ),
             Some(given) if *given == own => {
-                self.holds("that key is the public key from elsewhere");
+                self.holds("that key is the separately obtained public key");
             }
             Some(given) if earlier.any(|(_, key)| key.fingerprint() == *given) => {
-                self.holds("the public key from elsewhere vouched for that key");
+                self.holds("the separately obtained public key certified that key");
             }
             Some(_) => self.broken(
-                "that key is not the public key from elsewhere, nor one that it vouched for",
+                "that key is neither the separately obtained public key nor one certified by it",
             ),
         }
     }
@@ -156,34 +158,33 @@ impl BundleVerification {
             let before = places.last();
             if let Some(before) = before.filter(|before| seq <= before.seq) {
                 let before = before.seq;
-                self.broken(format!("event {seq} does not come after event {before}"));
+                self.broken(format!(
+                    "event {seq} is out of order: it is listed after event {before}"
+                ));
             } else if !head.holds(exported) {
                 self.broken(format!("event {seq} is not in the signed tree"));
             } else if let Some((place, said)) = event_of(exported) {
                 let follows = before.is_some_and(|before| before.seq + 1 == seq);
                 if follows && before.is_some_and(|before| place.previous != before.digest) {
-                    self.broken(format!("event {seq} does not continue the one before"));
+                    self.broken(format!("event {seq} does not continue the previous event"));
                 }
                 places.push(place);
                 match said {
                     Said::Known(event) => events.push(*event),
                     Said::Unknown(kind) => self.open(format!(
-                        "event {seq} is of a kind that is not known here, {}: what it says was not \
-                         looked at",
+                        "event {seq} has the unknown kind {}: its content was not checked",
                         shown(&kind)
                     )),
                 }
             } else {
-                self.broken(format!(
-                    "event {seq} is not an event of version 1 or 2, as it was written"
-                ));
+                self.broken(format!("event {seq} is not a valid event of version 1 or 2"));
             }
         }
         if bundle.events.is_empty() {
-            self.open("there is nothing in it: no event, and so no receipt");
+            self.open("the bundle is empty: it has no events, and therefore no receipts");
         } else if places.len() == bundle.events.len() {
             let events = counted(places.len() as u64, "event");
-            self.holds(format!("{events} in the signed tree, each as it was written"));
+            self.holds(format!("{events} in the signed tree, unmodified"));
         }
         self.events = places.len();
         (places, events)
@@ -197,7 +198,7 @@ impl BundleVerification {
         }
         for (seq, id) in &sums.headless {
             let id = shown(id);
-            self.open(format!("event {seq}: the beginning of its execution {id} is not here"));
+            self.open(format!("event {seq}: the start of its execution {id} is not in the bundle"));
         }
         let sums = sums.receipts;
         let names = bundle
@@ -213,25 +214,26 @@ impl BundleVerification {
         let wrong: Vec<&Receipt> = sums.iter().filter(wrong).collect();
         for receipt in &wrong {
             let id = shown(&receipt.execution_id);
-            self.broken(format!("receipt {id} is not what its events add up to"));
+            self.broken(format!("receipt {id} does not match its events"));
         }
         let others = bundle.receipts.len().saturating_sub(sums.len());
         if others > 0 {
             let others = counted(others as u64, "other receipt");
-            self.broken(format!("{others}: their events are not here"));
+            self.broken(format!("{others}: their events are not in the bundle"));
         } else if wrong.is_empty() && !sums.is_empty() {
             if canonical_bytes_of(&sums).ok() == canonical_bytes_of(&bundle.receipts).ok() {
                 let receipts = counted(sums.len() as u64, "receipt");
-                self.holds(format!("{receipts}: what their events add up to"));
+                self.holds(format!("{receipts} consistent with the events"));
             } else {
-                self.broken("the receipts are not in the order of their events");
+                self.broken("the receipts are not in the same order as their events");
             }
         }
         let unfinished = sums.iter().filter(|receipt| receipt.status == Status::Open).count();
         if unfinished > 0 {
             let unfinished = counted(unfinished as u64, "receipt");
             self.open(format!(
-                "{unfinished} without an end: it is not here, or there was none yet"
+                "{unfinished} without an end: it is not in the bundle, or the execution had not \
+                 ended yet"
             ));
         }
         self.receipts = sums;
@@ -245,22 +247,22 @@ impl BundleVerification {
             let digest = result.digest;
             let fits = result.bytes().is_some_and(|bytes| Digest::of_bytes(&bytes) == digest);
             if !fits || before.is_some_and(|before| digest <= before) {
-                self.broken(format!("result {digest} is not what was recorded"));
+                self.broken(format!("result {digest} differs from what was recorded"));
             } else if named.contains(&digest) {
                 good += 1;
             } else {
-                self.broken(format!("result {digest} is named by no event"));
+                self.broken(format!("no event refers to result {digest}"));
             }
             before = Some(digest);
         }
         if good > 0 {
             let results = counted(good, "result");
-            self.holds(format!("{results} with the digest that was recorded"));
+            self.holds(format!("{results} with a matching digest"));
         }
         let missing = (named.len() as u64).saturating_sub(good);
         if missing > 0 {
             let missing = counted(missing, "result");
-            self.open(format!("{missing} not here, whose digests were recorded"));
+            self.open(format!("{missing} not in the bundle; the events record only a digest"));
         }
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn check(bundle: &Bundle, events: &[Placed], found: &mut BundleVerifi
     let all = places(events, found);
     let names: BTreeSet<&str> = bundle.sessions.iter().map(|one| one.session.as_str()).collect();
     if names.len() != bundle.sessions.len() {
-        found.broken("a session is named twice");
+        found.broken("a session is listed twice");
     }
     for whole in &bundle.sessions {
         check_whole(whole, all.iter().find(|of| of.session == whole.session), found);
@@ -25,8 +25,8 @@ pub(super) fn check(bundle: &Bundle, events: &[Placed], found: &mut BundleVerifi
         let (Some(first), Some(last)) = (seqs.first(), seqs.last()) else { continue };
         let (session, here) = (shown(session), seqs.len());
         found.open(format!(
-            "session {session}: here are {here} of its events {first} to {last}, and it may have \
-             others"
+            "session {session}: the bundle has {here} of its events {first} to {last}; there may \
+             be others"
         ));
     }
 }
@@ -69,15 +69,15 @@ fn check_whole(
     });
     let Some(of) = whole else {
         return found.broken(format!(
-            "session {session}: not all of its events {first} to {last} are here, and no others"
+            "session {session}: the bundle does not have exactly its events {first} to {last}"
         ));
     };
-    found.holds(format!("session {session}: its events {first} to {last} are all here"));
+    found.holds(format!("session {session}: its events {first} to {last} are all in the bundle"));
     if *first > 1 {
-        found.open(format!("session {session}: its events before {first} are not here"));
+        found.open(format!("session {session}: its events before {first} are not in the bundle"));
     }
     if !of.last.ends {
-        let what = "the last of them is not its end: it may have gone on";
+        let what = "the last of them is not its end; the session may have continued";
         found.open(format!("session {session}: {what}"));
     }
 }

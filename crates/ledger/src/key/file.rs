@@ -12,7 +12,7 @@ use crate::ports::{Randomness, RandomnessError};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyFileError {
     /// Other users may have read it, and so may have signed with it.
-    #[error("the signing key `{}` can be read or written by others (mode {mode:o})", path.display())]
+    #[error("the signing key `{}` is readable or writable by other users (mode {mode:o})", path.display())]
     Exposed {
         /// The file.
         path: PathBuf,
@@ -20,7 +20,7 @@ pub enum KeyFileError {
         mode: u32,
     },
     /// It contains something else.
-    #[error("`{}` is not an Ed25519 private key in PEM form", path.display())]
+    #[error("`{}` is not an Ed25519 private key in PEM format", path.display())]
     NotAKey {
         /// The file.
         path: PathBuf,

@@ -48,10 +48,10 @@ pub enum PostgresAddressError {
     #[error("it is not a URL of the form postgres://USER@HOST/DATABASE: {0}")]
     Form(String),
     /// An unknown parameter after the `?`.
-    #[error("it has the unknown parameter `{0}`")]
+    #[error("unknown parameter `{0}`")]
     UnknownParameter(String),
     /// An invalid value of a parameter after the `?`.
-    #[error("its parameter `{name}` cannot be `{value}`: {why}")]
+    #[error("the parameter `{name}` cannot be `{value}`: {why}")]
     Value {
         /// The parameter.
         name: &'static str,
@@ -63,7 +63,7 @@ pub enum PostgresAddressError {
     /// The connection might be in plain text, and someone on the network could read and change it.
     #[error(
         "`sslmode=prefer` may fall back to plain text, and `{host}` is another machine: \
-         say `sslmode=verify-full`, or `sslmode=disable` where the way there is safe"
+         use `sslmode=verify-full`, or `sslmode=disable` if the network in between is trusted"
     )]
     PlainText {
         /// The host.
@@ -91,7 +91,7 @@ impl PostgresAddress {
         let form = |why: &str| PostgresAddressError::Form(why.to_owned());
         let mut url = Url::parse(text).map_err(|error| form(&error.to_string()))?;
         if !matches!(url.scheme(), "postgres" | "postgresql") {
-            return Err(form("it begins with something else"));
+            return Err(form("it starts with a different scheme"));
         }
         let mut parsing = Parsing { config: Config::new(), hosts: Vec::new(), mode: None };
         if let Some(host) = url.host_str().filter(|host| !host.is_empty()) {
@@ -143,7 +143,7 @@ impl PostgresAddress {
             url: url.map(ToString::to_string).unwrap_or_default(),
             why,
         };
-        let url = url.ok_or_else(|| wrong("no URL is given".to_owned()))?;
+        let url = url.ok_or_else(|| wrong("the URL is missing".to_owned()))?;
         let (text, password) = url.secrets();
         let mut address = Self::parse(text).map_err(|error| wrong(error.to_string()))?;
         if let Some(password) = password {
@@ -177,10 +177,12 @@ impl PostgresAddress {
         let metadata = file.metadata().map_err(io)?;
         let mode = metadata.mode() & 0o777;
         if mode & 0o077 != 0 {
-            return Err(unusable(format!("others may read it (mode {mode:o}): `chmod 600` it")));
+            return Err(unusable(format!(
+                "other users can access it (mode {mode:o}); run `chmod 600` on it"
+            )));
         }
         if metadata.len() > LONGEST_PASSWORD || !metadata.is_file() {
-            return Err(unusable("it is no file with a password".to_owned()));
+            return Err(unusable("it is not a password file".to_owned()));
         }
         let mut text = Zeroizing::new(String::new());
         file.read_to_string(&mut text).map_err(io)?;
@@ -214,7 +216,7 @@ impl Parsing {
         match name {
             "host" => self.host(value),
             "port" => {
-                let port = value.parse().map_err(|_| wrong("port", "it is a number"))?;
+                let port = value.parse().map_err(|_| wrong("port", "it must be a number"))?;
                 self.config.port(port);
             }
             "user" => drop(self.config.user(value)),
@@ -224,7 +226,7 @@ impl Parsing {
             // A secret: before the host it is removed from what is displayed.
             "password" => {
                 return Err(PostgresAddressError::Form(
-                    "the password belongs before the host, or into a file".to_owned(),
+                    "put the password before the host or into a file".to_owned(),
                 ));
             }
             name => return Err(PostgresAddressError::UnknownParameter(name.to_owned())),
@@ -246,7 +248,7 @@ impl Parsing {
             (Some(other), _) => Err(PostgresAddressError::Value {
                 name: "sslmode",
                 value: other.to_owned(),
-                why: "it is `disable`, `prefer`, `require` or `verify-full`",
+                why: "it must be `disable`, `prefer`, `require` or `verify-full`",
             }),
         }
     }

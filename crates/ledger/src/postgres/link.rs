@@ -115,7 +115,9 @@ impl Failure {
 impl From<Failure> for ReadLedgerError {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Column(what) => Self::Broken { what: format!("a column: {what}") },
+            Failure::Column(what) => {
+                Self::Broken { what: format!("unexpected query result: {what}") }
+            }
             other => Self::Storage(other.message().to_owned()),
         }
     }
@@ -174,7 +176,7 @@ impl Link {
         });
         let client = match receiver.recv_timeout(ANSWER) {
             Ok(connected) => connected.map_err(|error| Failure::of(&error))?,
-            Err(_) => return Err(Failure::Lost("the server does not answer".to_owned())),
+            Err(_) => return Err(Failure::Lost("the server does not respond".to_owned())),
         };
         let link = Self {
             client,
@@ -200,7 +202,7 @@ impl Link {
         let outcome = match wait(answer, Instant::now() + self.patience.get()) {
             Some(Ok(answer)) => return Ok(answer),
             Some(Err(error)) => Failure::of(&error),
-            None => Failure::Lost("the server does not answer".to_owned()),
+            None => Failure::Lost("the server does not respond".to_owned()),
         };
         if matches!(outcome, Failure::Lost(_)) {
             self.lost.set(true);

@@ -80,11 +80,11 @@ pub(super) fn recognise(link: &Link, shown: &Path) -> Result<bool, OpenLedgerErr
     let flag = |at: usize| column::<bool>(&row, at).map_err(failed);
     let encoding: String = column(&row, 2).map_err(failed)?;
     if !flag(3)? {
-        let message = "no schema of its search path is there".to_owned();
+        let message = "no schema in its search path exists".to_owned();
         return Err(unwritable(shown, message));
     }
     if encoding != "UTF8" {
-        let message = format!("the database has the encoding {encoding}; a ledger needs UTF8");
+        let message = format!("the database encoding is {encoding}; a ledger requires UTF8");
         return Err(unwritable(shown, message));
     }
     match (flag(0)?, flag(1)?) {

@@ -70,13 +70,13 @@ impl PostgresLedger {
     ) -> Result<(Self, Vec<String>), OpenLedgerError> {
         let shown = PathBuf::from(address.to_string());
         let key = settings.key.clone().ok_or_else(|| {
-            unwritable(&shown, "no file of a signing key is named: set `key`".to_owned())
+            unwritable(&shown, "no signing key file is configured: set `key`".to_owned())
         })?;
         let opened = open::open(address, key, &settings, clock, &*randomness)?;
         let writer = Arc::new(Mutex::new(opened.writer));
         // Events gather while the server is busy, unless each wants a sync of its own.
         let group = Group::start(writer.clone(), settings.durability, settings.group_interval)
-            .map_err(|error| unwritable(&shown, format!("no thread could be started: {error}")))?;
+            .map_err(|error| unwritable(&shown, format!("cannot start a thread: {error}")))?;
         let ledger = Self(Arc::new(Shared {
             group,
             writer,
@@ -89,7 +89,7 @@ impl PostgresLedger {
         }));
         let mut notices = Vec::new();
         if let Err(error) = ledger.retain() {
-            notices.push(format!("nothing was dropped by retention: {error}"));
+            notices.push(format!("retention could not drop anything: {error}"));
         }
         Ok((ledger, notices))
     }
@@ -134,7 +134,7 @@ impl PostgresLedger {
         let item = item.and_then(|item| {
             let named = item.draft.opens().or(item.draft.follows()).unwrap_or_default();
             if item.session.contains('\0') || named.contains('\0') {
-                let why = "a name holds the character U+0000".to_owned();
+                let why = "a name contains the character U+0000".to_owned();
                 return Err(AppendError::Unwritable(why));
             }
             Ok(item)
@@ -173,7 +173,7 @@ fn verify(
 ) -> Result<Verification, ReadLedgerError> {
     let mut found = link.moment(|| verify_tables(link, Read::default(), expected, progress))?;
     if found.holds() && found.signed != found.first + found.events {
-        let what = format!("no checkpoint covers the events from {} on", found.signed);
+        let what = format!("no checkpoint covers the events from {} onwards", found.signed);
         found.broken = Some(Broken::event(found.signed, what));
     }
     Ok(found)
@@ -286,7 +286,8 @@ impl LedgerStore for PostgresLedger {
             |error: key::KeyFileError| Trouble(AppendError::KeyReplaced(error.to_string()));
         writer.transaction(|link, writer, head| {
             let signer = &writer.signer;
-            let missing = || Trouble(AppendError::KeyReplaced("it has no file".to_owned()));
+            let missing =
+                || Trouble(AppendError::KeyReplaced("the ledger has no key file".to_owned()));
             let path = signer.path.as_deref().ok_or_else(missing)?;
             let next = key::prepare_rotation(path, &*self.0.randomness).map_err(trouble)?;
             let (number, since) = (signer.number + 1, head.frontier.size());
@@ -338,7 +339,7 @@ impl LedgerStore for PostgresLedger {
             return Ok((checkpoint, ConsistencyProof(Vec::new())));
         }
         if old > size {
-            let what = format!("it has {size} events, not {old}");
+            let what = format!("it has only {size} events, expected at least {old}");
             return Err(ReadLedgerError::Broken { what });
         }
         let proof = self.read(|link| consistency(&mut StoredTree(link), old, size))?;

@@ -54,7 +54,9 @@ fn authorities(address: &PostgresAddress) -> Result<RootCertStore, String> {
         }
     }
     if roots.is_empty() {
-        return Err("no authority is trusted: name a file with `sslrootcert`".to_owned());
+        return Err(
+            "no trusted certificate authority found: specify a file with `sslrootcert`".to_owned()
+        );
     }
     Ok(roots)
 }

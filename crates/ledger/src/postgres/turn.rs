@@ -53,7 +53,7 @@ pub(super) fn begin(link: &Link, asked: &Asked<'_>) -> Result<(End, (Rows, Rows)
         locked?;
         Ok((end?, (sessions?, openings?)))
     })?;
-    let missing = || Failure::Column("the ledger has no end".to_owned());
+    let missing = || Failure::Column("the end of the ledger is missing".to_owned());
     let row = end.first().ok_or_else(missing)?;
     let end = End {
         size: number(row, 0)?,

@@ -239,7 +239,7 @@ impl Writer {
         if end.size < size {
             // Acknowledged events are gone: nothing may continue from the rest.
             self.head = Some(head);
-            let what = format!("it has {} events, and had {size} before", end.size);
+            let what = format!("it has {} events, but had {size} before", end.size);
             return Err(ReadLedgerError::Broken { what }.into());
         }
         if end.size > size {
@@ -326,7 +326,7 @@ impl Writer {
 }
 
 fn unsigned() -> Trouble {
-    let what = "no signed head covers its last events".to_owned();
+    let what = "no signed checkpoint covers its last events".to_owned();
     ReadLedgerError::Broken { what }.into()
 }
 
@@ -348,7 +348,9 @@ fn events(placed: Vec<Result<Placed, AppendError>>, items: Vec<Item>) -> Vec<Out
 /// The outcomes when the time is up.
 fn given_up(unsure: Option<Box<Sent>>, count: usize, why: &str) -> Vec<Outcome> {
     match unsure {
-        None => vec![Err(AppendError::Storage(format!("the database is away: {why}"))); count],
+        None => {
+            vec![Err(AppendError::Storage(format!("the database is unreachable: {why}"))); count]
+        }
         Some(sent) => {
             let unknown = |placed: Result<Placed, AppendError>| {
                 Err(placed.err().unwrap_or_else(|| AppendError::Unknown(why.to_owned())))

@@ -70,7 +70,7 @@ impl<'v, T: Tables> Chain<'v, T> {
                 chain.hold_against_here()?;
             }
             if chain.frontier.size() != tombstone.cut || chain.frontier.root() != tombstone.root {
-                let what = "the nodes of the events that were dropped do not fit the tombstone";
+                let what = "the tree nodes of the dropped events do not match the tombstone";
                 return Err(Broken::new(what).into());
             }
             chain.last = tombstone.last;
@@ -89,7 +89,7 @@ impl<'v, T: Tables> Chain<'v, T> {
             for row in &page {
                 let seq = self.frontier.size();
                 if results.event().is_some_and(|event| event < seq) {
-                    return Err(Broken::new("a stored result belongs to no event").into());
+                    return Err(Broken::new("a stored result does not belong to any event").into());
                 }
                 self.event(seq, row, &mut results)?;
                 self.found.events += 1;
@@ -100,7 +100,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         }
         match results.event() {
             None => Ok(()),
-            Some(_) => Err(Broken::new("a stored result belongs to no event").into()),
+            Some(_) => Err(Broken::new("a stored result does not belong to any event").into()),
         }
     }
 
@@ -121,14 +121,13 @@ impl<'v, T: Tables> Chain<'v, T> {
         let bytes = row.body.as_slice();
         let digest = Digest::of_bytes(bytes);
         if digest != row.digest {
-            return Err(Broken::event(seq, "its bytes do not have its digest").into());
+            return Err(Broken::event(seq, "its content does not match its digest").into());
         }
         let outline = Outline::read(bytes)
             .map_err(|error| Broken::event(seq, format!("it cannot be read: {error}")))?;
         let broken = |what: String| Broken::outlined(seq, &outline, what);
-        let unlike = |column: &str| {
-            broken(format!("the column `{column}` says something else than the event"))
-        };
+        let unlike =
+            |column: &str| broken(format!("the column `{column}` does not match the event"));
         self.hold_behind_last(seq, &outline)?;
         if outline.seq != seq {
             return Err(unlike("seq").into());
@@ -138,7 +137,10 @@ impl<'v, T: Tables> Chain<'v, T> {
         session.seq += 1;
         session.calls += u64::from(draft.is_first_attempt());
         if outline.session_seq != session.seq {
-            let what = format!("its place in the session is not {}", session.seq);
+            let what = format!(
+                "its position in the session is {}, expected {}",
+                outline.session_seq, session.seq
+            );
             return Err(broken(what).into());
         }
         let columns = [
@@ -165,11 +167,11 @@ impl<'v, T: Tables> Chain<'v, T> {
     pub(super) fn hold_behind_last(&self, seq: u64, outline: &Outline<'_>) -> Result<(), Stop> {
         let broken = |what: String| Err(Broken::outlined(seq, outline, what).into());
         if outline.previous != self.last {
-            return broken("it does not follow the event before it".to_owned());
+            return broken("it does not continue the previous event".to_owned());
         }
         match CanonicalForm::of_version(outline.version) {
             Some(_) => Ok(()),
-            None => broken(format!("it has version {}", outline.version)),
+            None => broken(format!("its version {} is not supported", outline.version)),
         }
     }
 
@@ -240,7 +242,7 @@ impl<'v, T: Tables> Chain<'v, T> {
     fn compare_nodes(&mut self, completed: &[StoredNode]) -> Result<(), Stop> {
         for StoredNode { level, number, hash } in completed {
             if tables::node(self.tables, *level, *number)? != *hash {
-                let what = format!("node {number} of level {level} of the tree was changed");
+                let what = format!("node {number} at level {level} of the tree was changed");
                 return Err(Broken::new(what).into());
             }
             self.nodes += 1;
@@ -261,7 +263,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         }
         if let Some(expected) = self.expected.filter(|expected| expected.size() == size) {
             if expected.root() != self.frontier.root() {
-                let what = "the checkpoint from elsewhere was made for different events";
+                let what = "the separately kept checkpoint was made for different events";
                 return Err(Broken::new(what).into());
             }
             self.found.checkpoint = HeldAgainst::Fits;
@@ -275,7 +277,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         let size = frontier.size();
         found.sessions = u64::try_from(sessions.len()).unwrap_or(u64::MAX);
         if tables.count(Counted::Nodes)? != nodes {
-            return Err(Broken::new("the tree has nodes of no events").into());
+            return Err(Broken::new("the tree has nodes that belong to no event").into());
         }
         let in_tables = sessions.keys().filter(|number| **number >= 0).count();
         if tables.count(Counted::Sessions)? != u64::try_from(in_tables).unwrap_or(u64::MAX) {
@@ -283,7 +285,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         }
         let last = signed.checkpoints.last_key_value().map_or(0, |(size, _)| *size);
         if last > size {
-            let what = format!("there are {size} events, and a checkpoint of {last}");
+            let what = format!("the ledger has {size} events, but a checkpoint covers {last}");
             return Err(Broken::event(size, what).into());
         }
         if tables.count(Counted::Events)? != tables.count(Counted::EventsByIndex)? {
@@ -293,7 +295,7 @@ impl<'v, T: Tables> Chain<'v, T> {
             return Err(Broken::event(seq, "no checkpoint covers the end of the session").into());
         }
         if size.saturating_sub(found.signed) >= BLOCK {
-            let what = format!("no checkpoint covers the events from {} on", found.signed);
+            let what = format!("no checkpoint covers the events from {} onwards", found.signed);
             return Err(Broken::event(found.signed, what).into());
         }
         let Some(expected) = self.expected.filter(|_| found.checkpoint != HeldAgainst::Fits) else {
@@ -301,7 +303,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         };
         if expected.size() > size {
             let what = format!(
-                "there are {size} events; the checkpoint from elsewhere has {}",
+                "the ledger has {size} events, but the separately kept checkpoint covers {}",
                 expected.size()
             );
             return Err(Broken::event(size, what).into());

@@ -34,7 +34,8 @@ impl<T: Tables> Chain<'_, T> {
         }
         if log.unfinished > 0 {
             let what = format!(
-                "the last {} bytes of its log are no event: an unfinished write, or changed",
+                "the last {} bytes of its log are not an event: they are an incomplete write or \
+                 were changed",
                 log.unfinished
             );
             return Err(Broken::new(what).into());
@@ -65,7 +66,10 @@ impl<T: Tables> Chain<'_, T> {
         session.seq += 1;
         session.calls += u64::from(draft.is_first_attempt());
         if outline.session_seq != session.seq {
-            let what = format!("its place in the session is not {}", session.seq);
+            let what = format!(
+                "its position in the session is {}, expected {}",
+                outline.session_seq, session.seq
+            );
             return Err(broken(what).into());
         }
         if let Some(id) = draft.opens() {
@@ -76,7 +80,7 @@ impl<T: Tables> Chain<'_, T> {
             && self.tables.opening_seq(id)?.is_none()
             && self.found.first == 0
         {
-            return Err(broken(format!("the execution `{id}` was not opened")).into());
+            return Err(broken(format!("the start of the execution `{id}` is missing")).into());
         }
         self.hold_results_in_log(body, stored, &outline, brought)?;
         self.move_on(seq, &outline, Digest::of_bytes(body));
@@ -100,10 +104,10 @@ impl<T: Tables> Chain<'_, T> {
         for stored in stored {
             let digest = &stored.digest;
             if stored.whole().is_none() {
-                return broken(format!("its stored result {digest} is not what it was"));
+                return broken(format!("its stored result {digest} was changed or damaged"));
             }
             if !names(body, digest) {
-                return broken(format!("its stored result {digest} is not one that it names"));
+                return broken(format!("its stored result {digest} is not one that it refers to"));
             }
             self.found.results += u64::from(brought.results.insert(digest));
         }

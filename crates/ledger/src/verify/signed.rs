@@ -42,14 +42,16 @@ impl Signed {
             let tombstone = signed.tombstone(origin, &text, |note| {
                 Tombstone::read(note, origin).map(|stone| (stone.cut, stone.size, stone))
             });
-            let broken = || Broken::new(format!("the tombstone of the events below {cut}"));
+            let broken =
+                || Broken::new(format!("the tombstone of the events before {cut} is invalid"));
             signed.tombstone = Some(tombstone.filter(|(at, _)| *at == cut).ok_or_else(broken)?.1);
         }
         for (cut, text) in tables.notes(NoteKind::ResultTombstone)? {
             let tombstone = signed.tombstone(origin, &text, |note| {
                 ResultTombstone::read(note, origin).map(|stone| (stone.cut, stone.size, stone))
             });
-            let broken = || Broken::new(format!("the tombstone of the results below {cut}"));
+            let broken =
+                || Broken::new(format!("the tombstone of the results before {cut} is invalid"));
             let (_, stone) = tombstone.filter(|(at, _)| *at == cut).ok_or_else(broken)?;
             signed.results_cut = stone.cut;
         }
@@ -60,16 +62,16 @@ impl Signed {
     fn checkpoint(&mut self, origin: &str, size: Option<u64>, text: &str) -> Result<(), Stop> {
         let broken = |what: &str| match size {
             Some(size) => Broken::new(format!("the checkpoint of size {size} {what}")),
-            None => Broken::new(format!("a checkpoint of the log {what}")),
+            None => Broken::new(format!("a checkpoint in the log {what}")),
         };
         let checkpoint: Checkpoint =
             text.parse().map_err(|error| broken(&format!("cannot be read: {error}")))?;
         if size.is_some_and(|size| checkpoint.size() != size) || checkpoint.origin() != origin {
-            return Err(broken("is of another size or ledger").into());
+            return Err(broken("has a different size or belongs to another ledger").into());
         }
         let size = checkpoint.size();
         if !checkpoint.is_signed_by(self.key_at(size)) || checkpoint.to_string() != text {
-            return Err(broken("is not signed by the key of its time").into());
+            return Err(broken("is not signed by the key in use at that time").into());
         }
         self.checkpoints.insert(size, checkpoint);
         Ok(())
@@ -108,14 +110,15 @@ impl Signed {
         if !expected.public_keys.is_empty() {
             let known = self.keys.iter().position(|(_, key)| expected.public_keys.contains(key));
             let known = known.ok_or_else(|| {
-                Broken::new("none of its keys is one of the public keys from elsewhere")
+                Broken::new("none of its keys is one of the separately obtained public keys")
             })?;
             let last = self.checkpoints.last_key_value();
             let vouched = last.is_none_or(|(_, last)| {
                 self.keys.iter().skip(known).any(|(_, key)| last.is_signed_by(key))
             });
             if !vouched {
-                let what = "its last checkpoint is not signed by the public key from elsewhere, or a key that it vouched for";
+                let what = "its last checkpoint is not signed by the separately obtained public \
+                    key or by a key certified by it";
                 return Err(Broken::new(what).into());
             }
             found.public_key = HeldAgainst::Fits;
@@ -123,13 +126,16 @@ impl Signed {
         if let Some(checkpoint) = &expected.checkpoint
             && checkpoint.origin() != origin
         {
-            let what = format!("the checkpoint from elsewhere is of `{}`", checkpoint.origin());
+            let what = format!(
+                "the separately kept checkpoint belongs to another ledger, `{}`",
+                checkpoint.origin()
+            );
             return Err(Broken::new(what).into());
         }
         if let Some(checkpoint) = &expected.checkpoint
             && !self.keys.iter().any(|(_, key)| checkpoint.is_signed_by(key))
         {
-            let what = "the checkpoint from elsewhere is not signed by a key of this ledger";
+            let what = "the separately kept checkpoint is not signed by a key of this ledger";
             return Err(Broken::new(what).into());
         }
         Ok(())
@@ -143,7 +149,7 @@ const NO_KEY: PublicKey = PublicKey::from_bytes([0; 32]);
 fn read_keys(tables: &impl Tables, origin: &str) -> Result<Vec<(u64, PublicKey)>, Stop> {
     let mut keys: Vec<(u64, PublicKey)> = Vec::new();
     for KeyRow { number, public, note: text } in tables.keys()? {
-        let broken = || Broken::new(format!("key {number} is not vouched for by the one before"));
+        let broken = || Broken::new(format!("key {number} is not certified by the previous key"));
         let note: Note = text.parse().map_err(|_| broken())?;
         let since = note.text().lines().nth(3).and_then(|since| since.parse().ok());
         let since: u64 = since.ok_or_else(broken)?;

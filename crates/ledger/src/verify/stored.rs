@@ -47,12 +47,12 @@ impl<'t, T: Tables> StoredResults<'t, T> {
                 _ => None,
             };
             if bytes.is_none_or(|bytes| Digest::of_bytes(&bytes) != digest) {
-                return Err(broken("is not what it was").into());
+                return Err(broken("was changed or damaged").into());
             }
             if needed == Some(&digest) {
                 had = true;
             } else if !names(body, &digest) {
-                return Err(broken("is not one that it names").into());
+                return Err(broken("is not one that it refers to").into());
             }
             count += 1;
             self.fill()?;

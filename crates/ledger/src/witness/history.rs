@@ -69,7 +69,7 @@ impl History {
         if kept.torn > 0 {
             let (bytes, origin) = (kept.torn, &self.origin);
             tracing::warn!(
-                "{bytes} bytes that a crash left of a checkpoint of `{origin}` are dropped"
+                "dropping {bytes} bytes of an incomplete checkpoint of `{origin}`, left by a crash"
             );
         }
         self.file.set_len(kept.end as u64)?;
@@ -143,7 +143,9 @@ impl History {
         let origin = &self.origin;
         Err(io::Error::new(
             io::ErrorKind::InvalidData,
-            format!("`{name}` was changed: not all of it are checkpoints of `{origin}`"),
+            format!(
+                "`{name}` was changed: it contains something other than checkpoints of `{origin}`"
+            ),
         ))
     }
 }

@@ -35,17 +35,18 @@ impl Submission {
         let old = lines.next().and_then(|line| line.strip_prefix("old "));
         let size =
             old.and_then(|old| old.parse::<u64>().ok().filter(|size| size.to_string() == old));
-        let old = size.ok_or(wrong("its first line is not `old` and a size"))?;
+        let old = size.ok_or(wrong("its first line must be `old` followed by a size"))?;
         let mut proof = Vec::new();
         for line in lines {
             let hash = STANDARD.decode(line).ok().and_then(|hash| hash.try_into().ok());
-            let hash = hash.ok_or(wrong("a line of its proof is no hash"))?;
+            let hash = hash.ok_or(wrong("a line of its proof is not a hash"))?;
             proof.push(Digest::from_bytes(hash));
         }
         if proof.len() > MOST_LINES {
             return Err(wrong("its proof is too long"));
         }
-        let checkpoint = note.parse().map_err(|_| wrong("what follows is no checkpoint"))?;
+        let checkpoint =
+            note.parse().map_err(|_| wrong("the part after the empty line is not a checkpoint"))?;
         Ok(Self { old, proof: ConsistencyProof(proof), checkpoint })
     }
 }

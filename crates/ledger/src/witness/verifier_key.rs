@@ -30,7 +30,7 @@ pub enum KeyKind {
 
 /// The text is not a verifier key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it is not a key in the form NAME+HASH+KEY of signed notes")]
+#[error("not a key in the signed-note format NAME+HASH+KEY")]
 pub struct VerifierKeyError;
 
 impl KeyKind {

@@ -21,7 +21,7 @@ fn only_its_owner_may_read_it() {
     }
     std::fs::set_permissions(shelf.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
     let notices = shelf.open().notices().join("\n");
-    assert!(notices.ends_with("had mode 644; it is 600 now"), "{notices}");
+    assert!(notices.ends_with("had mode 644; changed it to 600"), "{notices}");
     assert_eq!(mode(&shelf.path()), 0o600);
 }
 

@@ -48,7 +48,10 @@ fn a_file_that_others_could_read_is_closed_to_them() {
     let (_folder, opened) =
         reopened(|path| fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap());
     let notices = opened.unwrap().1;
-    assert_eq!(notices, ["others could read the ledger (mode 644); now they cannot"]);
+    assert_eq!(
+        notices,
+        ["other users could access the ledger (mode 644); changed its mode to 600"]
+    );
 }
 
 #[test]
@@ -122,7 +125,7 @@ fn a_newer_or_damaged_ledger_is_refused() {
         &|path| {
             sql(path, "DROP TRIGGER events_stay; UPDATE events SET body = x'7b7d' WHERE seq = 1");
         },
-        "the ledger is broken: event 1 does not have its digest",
+        "the ledger is broken: event 1 does not match its digest",
     );
     corrupt(&|path| sql(path, "DROP TRIGGER keys_remain; DELETE FROM keys"), "it has no key");
     corrupt(
@@ -137,7 +140,7 @@ fn a_clock_that_went_back_is_noted() {
     execute(&open(folder.path(), Durability::Os), "s", &id(1), b"done");
     let path = folder.path().join("ledger.db");
     let notices = try_open(&path, NOW - 90_000).unwrap().1;
-    assert_eq!(notices, ["the clock went back: the last event was written 90 s after now"]);
+    assert_eq!(notices, ["the system clock went backwards: the last event is 90 s in the future"]);
     let (ledger, notices) = try_open(&path, NOW).unwrap();
     assert_eq!(notices, [] as [&str; 0]);
     drop(ledger);

@@ -259,7 +259,10 @@ fn every_changed_byte_of_the_log_is_found() {
     }
     assert_eq!(found(&bytes[..=end]), None);
     let cut = found(&bytes[..end]).unwrap();
-    assert!(cut.ends_with("are no event: an unfinished write, or changed"), "{cut}");
+    assert!(
+        cut.ends_with("are not an event: they are an incomplete write or were changed"),
+        "{cut}"
+    );
     assert_eq!(found(&bytes), None);
     std::fs::write(&path, &bytes[..end]).unwrap();
     // Opening the ledger for writing gives a notice, and the complete part continues.
@@ -270,7 +273,7 @@ fn every_changed_byte_of_the_log_is_found() {
         Arc::new(Counted::default()),
     )
     .unwrap();
-    assert!(notices[0].contains("were an unfinished write and are cut"), "{notices:?}");
+    assert!(notices[0].contains("were an incomplete write and are removed"), "{notices:?}");
     execute(&ledger, "a", &id(50), b"goes on");
     assert!(ledger.verify(&Expected::default(), &mut |_| {}).unwrap().holds());
 }
@@ -326,12 +329,13 @@ fn the_first_broken_thing_is_named() {
         }
     };
     let cases: [(&str, &dyn Fn(&Connection)); 6] = [
-        ("event 3 (session `b`): it does not follow the event before it", &|c| {
+        ("event 3 (session `b`): it does not continue the previous event", &|c| {
             swap(c, "digest,body");
         }),
-        ("event 2: its bytes do not have its digest", &|c| {
+        ("event 2: its content does not match its digest", &|c| {
             c.execute(
-                "UPDATE events SET body = CAST(replace(body, 'completed', 'cancelled') AS BLOB) WHERE seq = 2",
+                "UPDATE events SET body = CAST(replace(body, 'completed', 'cancelled') AS BLOB) \
+                 WHERE seq = 2",
                 [],
             )
             .unwrap();
@@ -339,7 +343,7 @@ fn the_first_broken_thing_is_named() {
         ("event 6: it is missing", &|c| {
             c.execute("DELETE FROM events WHERE seq = 6", []).unwrap();
         }),
-        ("event 1 (session `a`): the column `kind` says something else than the event", &|c| {
+        ("event 1 (session `a`): the column `kind` does not match the event", &|c| {
             c.execute("UPDATE events SET kind = 'rejected' WHERE seq = 1", []).unwrap();
         }),
         ("the definition of `events_that_open` was changed", &|c| {
@@ -383,7 +387,7 @@ fn a_cut_end_is_found_against_a_checkpoint_from_elsewhere() {
     assert_eq!(complaint(copy.path(), &against(&early)), None);
     assert_eq!(
         complaint(copy.path(), &against(&late)).as_deref(),
-        Some("event 2: there are 2 events; the checkpoint from elsewhere has 4")
+        Some("event 2: the ledger has 2 events, but the separately kept checkpoint covers 4")
     );
     // A rewritten history has other roots.
     let other = open(copy.path(), Durability::Batch);
@@ -391,7 +395,7 @@ fn a_cut_end_is_found_against_a_checkpoint_from_elsewhere() {
     drop(other);
     assert_eq!(
         complaint(copy.path(), &against(&late)).as_deref(),
-        Some("the checkpoint from elsewhere was made for different events")
+        Some("the separately kept checkpoint was made for different events")
     );
 }
 

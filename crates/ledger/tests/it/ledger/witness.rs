@@ -73,29 +73,33 @@ fn what_continues_is_cosigned_and_nothing_else() {
         (
             "a proof from later",
             whole.replace("old 0\n", "old 13\n"),
-            wrong("its proof starts after the checkpoint"),
+            wrong("the old size is larger than the size of the checkpoint"),
         ),
         (
             "no size",
             whole.replace("old 0\n", "old 00\n"),
-            wrong("its first line is not `old` and a size"),
+            wrong("its first line must be `old` followed by a size"),
         ),
         (
             "a sign",
             whole.replace("old 0\n", "old +0\n"),
-            wrong("its first line is not `old` and a size"),
+            wrong("its first line must be `old` followed by a size"),
         ),
         (
             "no hash",
             whole.replace("old 0\n", "old 0\nAAAA\n"),
-            wrong("a line of its proof is no hash"),
+            wrong("a line of its proof is not a hash"),
         ),
         (
             "64 hashes",
             whole.replace("old 0\n", &format!("old 0\n{lines}")),
             wrong("its proof is too long"),
         ),
-        ("no checkpoint", "old 0\n\nelse\n".to_owned(), wrong("what follows is no checkpoint")),
+        (
+            "no checkpoint",
+            "old 0\n\nelse\n".to_owned(),
+            wrong("the part after the empty line is not a checkpoint"),
+        ),
         ("nothing", String::new(), wrong("it has no empty line")),
     ] {
         assert_eq!(witness.add(&body), Err(expected), "{name}");

@@ -49,7 +49,7 @@ fn a_password_file_is_private() {
     let address = PostgresAddress::parse("postgres://me@localhost/x").unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
     let exposed = address.clone().or_password_file(&path).unwrap_err();
-    assert!(exposed.to_string().contains("others may read it"), "{exposed}");
+    assert!(exposed.to_string().contains("other users can access it"), "{exposed}");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     let address = address.or_password_file(&path).unwrap();
     assert!(!format!("{address:?}{address}").contains("s3cret"));
@@ -100,7 +100,8 @@ fn the_connection_is_encrypted_to_the_server_that_was_meant() {
     std::fs::write(&other, &certificates()[0]).unwrap();
     let open = |host: &str, parameters: &str| {
         let url = format!(
-            "postgres://counterfoil:s3cret@{host}:{port}/postgres?options=-csearch_path%3Dencrypted&{parameters}"
+            " \
+             postgres://counterfoil:s3cret@{host}:{port}/postgres?options=-csearch_path%3Dencrypted&{parameters}"
         );
         let address = PostgresAddress::parse(&url).unwrap();
         let key = Some(own.path().join("key"));

@@ -64,28 +64,28 @@ fn what_a_superuser_edits_is_found() {
         (
             "UPDATE events SET body = convert_to(replace(convert_from(body, 'UTF8'), 'notes', 'votes'),
              'UTF8') WHERE seq = 10",
-            "event 10: its bytes do not have its digest",
+            "event 10: its content does not match its digest",
         ),
         ("DELETE FROM events WHERE seq = 299", "event 299: it is missing"),
-        ("DELETE FROM events WHERE seq > 299", "a stored result belongs to no event"),
+        ("DELETE FROM events WHERE seq > 299", "a stored result does not belong to any event"),
         ("UPDATE events SET calls = calls + 1 WHERE seq = 20", "the column `calls`"),
         ("UPDATE events SET session_seq = 5000 WHERE seq = 299", "the column `session_seq`"),
         ("UPDATE events SET execution_id = NULL WHERE seq = 0", "the column `execution_id`"),
         ("UPDATE events SET opening = 2 WHERE seq = 1", "the column `opening`"),
         ("UPDATE results SET bytes = '\\x00' WHERE id = 257", "its stored result"),
         ("DELETE FROM results WHERE id = 257", "its stored result"),
-        ("UPDATE nodes SET hash = sha256('x')", "node 0 of level 1 of the tree was changed"),
+        ("UPDATE nodes SET hash = sha256('x')", "node 0 at level 1 of the tree was changed"),
         ("UPDATE nodes SET hash = 'x'", "a column"),
-        ("DELETE FROM keys WHERE number = 1", "is not signed by the key of its time"),
+        ("DELETE FROM keys WHERE number = 1", "is not signed by the key in use at that time"),
         ("UPDATE sessions SET name = 'c' WHERE name = 'b'", "the column `session`"),
-        ("UPDATE ledger SET origin = 'x'", "key 0 is not vouched for"),
+        ("UPDATE ledger SET origin = 'x'", "key 0 is not certified"),
         ("UPDATE ledger SET version = 0", "the version of the tables was changed"),
         ("DROP TRIGGER events_stay ON events", "CREATE TRIGGER events_stay"),
         ("ALTER TABLE events DISABLE TRIGGER events_stay", "CREATE TRIGGER events_stay"),
         (
             "CREATE OR REPLACE FUNCTION ledger_refuses() RETURNS trigger LANGUAGE plpgsql AS
              'BEGIN RETURN NEW; END'",
-            "function of the triggers",
+            "trigger function",
         ),
         ("DROP INDEX events_that_open", "index `CREATE UNIQUE INDEX events_that_open"),
         ("ALTER TABLE events ALTER kind DROP NOT NULL", "table `events`"),
@@ -145,7 +145,7 @@ fn a_writer_needs_few_rights_and_forges_nothing() {
         last.digest
     ));
     let refused = ledger.open_execution("a", opened(&id(1002)), None).wait().unwrap_err();
-    assert!(refused.to_string().contains("no signed head"), "{refused}");
+    assert!(refused.to_string().contains("no signed checkpoint"), "{refused}");
     let told = complaint(&schema).unwrap();
     assert!(told.contains("no checkpoint covers"), "{told}");
 }

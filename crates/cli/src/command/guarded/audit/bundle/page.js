@@ -91,7 +91,7 @@ function show(given) {
     }
   }
   const standing = (receipt) => {
-    if (found.wrong.has(receipt.execution_id)) return ["broken", "not what its events add up to"];
+    if (found.wrong.has(receipt.execution_id)) return ["broken", "does not match its events"];
     if (!sound) return ["broken", "not proved: something else is broken"];
     return given === null ? ["open", "agrees with itself"] : ["holds", "proved"];
   };
@@ -102,7 +102,9 @@ function show(given) {
 function give(text) {
   const given = text.trim() === "" ? null : readKey(text);
   const wrong = text.trim() !== "" && given === null;
-  at("key-says").textContent = wrong ? "This is no fingerprint and no Ed25519 public key in PEM form." : "";
+  at("key-says").textContent = wrong
+    ? "This is neither a fingerprint nor an Ed25519 public key in PEM format."
+    : "";
   at("key-says").className = wrong ? "broken" : "";
   show(given);
 }

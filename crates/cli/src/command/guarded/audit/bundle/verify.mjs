@@ -399,14 +399,16 @@ function readBundle(line) {
   // Editors and mail add a mark of the encoding, blanks and other line ends.
   const bare = line.replace(/^[\uFEFF \t\r\n]+|[\uFEFF \t\r\n]+$/g, "");
   if (bare !== line && wholeBundle(bare) !== null) {
-    throw new NoBundle("the file was changed: its line endings, or text around the bundle");
+    throw new NoBundle("the file was modified (line endings or text around the bundle)");
   }
   const named = line.includes('"counterfoil bundle"');
   if (!line.startsWith('{"checkpoint":') && !named) throw new NoBundle("it is not a bundle");
   // The members stand in the order of their names, and this is the last one.
   const version = /"version":(0|[1-9][0-9]{0,8})}$/.exec(line)?.[1];
   if (named && version !== undefined && !isVersion(Number(version))) {
-    throw new NoBundle(`it is a bundle of version ${version}, and only versions 1 and 2 are known here`);
+    throw new NoBundle(
+      `bundle version ${version} is not supported; supported versions are 1 and 2`,
+    );
   }
   return null;
 }
@@ -449,7 +451,7 @@ function checkKeys(bundle, given, found) {
     const since = lines?.length === 5 ? plainNumber(lines[3]) : null;
     const fits = lines?.[0] === origin && lines[1] === "key" && lines[2] === String(at);
     if (since === null || !fits || since < (keys.at(-1)?.since ?? 0)) {
-      return found.broken(`key ${at} is not vouched for by the one before`);
+      return found.broken(`key ${at} is not certified by the previous key`);
     }
     keys.push({ since, key, print: fingerprint(key) });
   }
@@ -457,7 +459,7 @@ function checkKeys(bundle, given, found) {
   const size = lines.length === 3 ? plainNumber(lines[1]) : null;
   const number = size === null ? -1 : keys.findLastIndex(({ since }) => since <= size);
   if (number < 0 || note(bundle.checkpoint, keys[number].key) === null) {
-    return found.broken("the checkpoint is not signed by the ledger's key of its time");
+    return found.broken("the checkpoint is not signed by the key in use at that time");
   }
   const { print } = keys[number];
   found.holds(
@@ -469,11 +471,11 @@ function checkKeys(bundle, given, found) {
         + "checked, which a forged bundle also passes",
     );
   } else if (given === print) {
-    found.holds("that key is the public key from elsewhere");
+    found.holds("that key is the separately obtained public key");
   } else if (keys.slice(0, number).some((key) => key.print === given)) {
-    found.holds("the public key from elsewhere vouched for that key");
+    found.holds("the separately obtained public key certified that key");
   } else {
-    found.broken("that key is not the public key from elsewhere, nor one that it vouched for");
+    found.broken("that key is neither the separately obtained public key nor one certified by it");
   }
 }
 
@@ -493,20 +495,20 @@ function checkEvents(bundle, found) {
     const digest = sha256(utf8(body));
     const event = readJson(body);
     if (before !== null && seq <= before.seq) {
-      found.broken(`event ${seq} does not come after event ${before.seq}`);
+      found.broken(`event ${seq} is out of order: it is listed after event ${before.seq}`);
     } else if (size === null || !inTree(digest, seq, proof.map(fromHex), size, root)) {
       found.broken(`event ${seq} is not in the signed tree`);
     } else if (!isObject(event) || event.seq !== seq || !isVersion(event.version) || !isText(event.draft?.event)) {
-      found.broken(`event ${seq} is not an event of version 1 or 2, as it was written`);
+      found.broken(`event ${seq} is not a valid event of version 1 or 2`);
     } else {
       event.digest = hex(digest);
       if (before?.seq === seq - 1 && event.previous !== before.digest) {
-        found.broken(`event ${seq} does not continue the one before`);
+        found.broken(`event ${seq} does not continue the previous event`);
       }
       const kind = event.draft.event;
       if (!KINDS.includes(kind)) {
         found.open(
-          `event ${seq} is of a kind that is not known here, ${shown(kind)}: what it says was not looked at`,
+          `event ${seq} has the unknown kind ${shown(kind)}: its content was not checked`,
         );
       }
       events.push(event);
@@ -515,9 +517,9 @@ function checkEvents(bundle, found) {
   }
   found.events = events.length;
   if (bundle.events.length === 0) {
-    found.open("there is nothing in it: no event, and so no receipt");
+    found.open("the bundle is empty: it has no events, and therefore no receipts");
   } else if (events.length === bundle.events.length) {
-    found.holds(`${counted(events.length, "event")} in the signed tree, each as it was written`);
+    found.holds(`${counted(events.length, "event")} in the signed tree, unmodified`);
   }
   return events;
 }
@@ -535,29 +537,31 @@ function checkSessions(bundle, events, found) {
     last.set(session, event);
   }
   const whole = new Set(bundle.sessions.map((one) => one.session));
-  if (whole.size !== bundle.sessions.length) found.broken("a session is named twice");
+  if (whole.size !== bundle.sessions.length) found.broken("a session is listed twice");
   for (const { session, first, last: end } of bundle.sessions) {
     const here = [...new Set(places.get(session) ?? [])];
     const name = shown(session);
     const all = here.length === end - first + 1 && here.every((at) => first <= at && at <= end);
     if (end < first || !all) {
       found.broken(
-        `session ${name}: not all of its events ${first} to ${end} are here, and no others`,
+        `session ${name}: the bundle does not have exactly its events ${first} to ${end}`,
       );
       continue;
     }
-    found.holds(`session ${name}: its events ${first} to ${end} are all here`);
-    if (first > 1) found.open(`session ${name}: its events before ${first} are not here`);
+    found.holds(`session ${name}: its events ${first} to ${end} are all in the bundle`);
+    if (first > 1) found.open(`session ${name}: its events before ${first} are not in the bundle`);
     if (last.get(session).draft.event !== "ended") {
-      found.open(`session ${name}: the last of them is not its end: it may have gone on`);
+      found.open(
+        `session ${name}: the last of them is not its end; the session may have continued`,
+      );
     }
   }
   for (const [session, here] of places) {
     if (whole.has(session)) continue;
     const [first, end] = here.reduce(([a, b], at) => [Math.min(a, at), Math.max(b, at)], [here[0], here[0]]);
     found.open(
-      `session ${shown(session)}: here are ${new Set(here).size} of its events ${first} to ${end}, `
-        + "and it may have others",
+      `session ${shown(session)}: the bundle has ${new Set(here).size} of its events ${first} `
+        + `to ${end}; there may be others`,
     );
   }
 }
@@ -617,7 +621,7 @@ function checkReceipts(bundle, events, found) {
         addEvent(begunHere, event);
       } else {
         const id = shown(draft.execution_id);
-        found.open(`event ${event.seq}: the beginning of its execution ${id} is not here`);
+        found.open(`event ${event.seq}: the start of its execution ${id} is not in the bundle`);
       }
     }
   }
@@ -626,19 +630,22 @@ function checkReceipts(bundle, events, found) {
   for (const [id, receipt] of sums) {
     if (canonical(byName.get(shown(id)) ?? null) === canonical(receipt)) continue;
     found.wrong.add(id);
-    found.broken(`receipt ${shown(id)} is not what its events add up to`);
+    found.broken(`receipt ${shown(id)} does not match its events`);
   }
   const others = bundle.receipts.length - sums.size;
   if (others > 0) {
-    found.broken(`${counted(others, "other receipt")}: their events are not here`);
+    found.broken(`${counted(others, "other receipt")}: their events are not in the bundle`);
   } else if (found.wrong.size === 0 && sums.size > 0) {
     const inOrder = canonical(bundle.receipts) === canonical(found.receipts);
-    if (inOrder) found.holds(`${counted(sums.size, "receipt")}: what their events add up to`);
-    else found.broken("the receipts are not in the order of their events");
+    if (inOrder) found.holds(`${counted(sums.size, "receipt")} consistent with the events`);
+    else found.broken("the receipts are not in the same order as their events");
   }
   const unfinished = found.receipts.filter((receipt) => receipt.status === "open").length;
   if (unfinished > 0) {
-    found.open(`${counted(unfinished, "receipt")} without an end: it is not here, or there was none yet`);
+    found.open(
+      `${counted(unfinished, "receipt")} without an end: it is not in the bundle, or the execution `
+        + "had not ended yet",
+    );
   }
 }
 
@@ -652,17 +659,18 @@ function checkResults(bundle, events, found) {
   for (const { digest, text, base64 } of bundle.results) {
     const bytes = text === undefined ? fromBase64(base64) : utf8(text);
     if (bytes === null || hex(sha256(bytes)) !== digest || digest <= before) {
-      found.broken(`result ${digest} is not what was recorded`);
+      found.broken(`result ${digest} differs from what was recorded`);
     } else if (!named.has(digest)) {
-      found.broken(`result ${digest} is named by no event`);
+      found.broken(`no event refers to result ${digest}`);
     } else {
       good += 1;
     }
     before = digest;
   }
-  if (good > 0) found.holds(`${counted(good, "result")} with the digest that was recorded`);
+  if (good > 0) found.holds(`${counted(good, "result")} with a matching digest`);
   if (named.size > good) {
-    found.open(`${counted(named.size - good, "result")} not here, whose digests were recorded`);
+    const missing = counted(named.size - good, "result");
+    found.open(`${missing} not in the bundle; the events record only a digest`);
   }
 }
 
@@ -671,7 +679,7 @@ export function verify(text, given = null) {
   const found = new Verification();
   const bundle = readBundle(findBundle(text));
   if (bundle === null) {
-    found.broken("it is not a bundle as it was written");
+    found.broken("the bundle was modified after it was written");
     return found;
   }
   try {
@@ -718,7 +726,7 @@ async function main(argv) {
       if (argv[at] === "--key") {
         at += 1;
         given = readKey(argv[at] ?? "") ?? readKey(read(argv[at] ?? ""));
-        if (given === null) throw new Error("it is no Ed25519 public key in PEM form");
+        if (given === null) throw new Error("not an Ed25519 public key in PEM format");
       } else if (argv[at] === "--receipts") {
         receipts = true;
       } else if (argv[at].startsWith("-")) {
