@@ -120,9 +120,7 @@ impl BundleVerification {
             signed_lines(&bundle.checkpoint, key).is_some_and(|lines| lines.len() == 3)
         });
         let Some((number, key)) = signed else {
-            return self.broken(
-                "the checkpoint is not signed by the key in use at that time",
-            );
+            return self.broken("the checkpoint is not signed by the key in use at that time");
         };
         let (size, own) = (head.size.unwrap_or_default(), key.fingerprint());
         self.holds(format!(

@@ -181,10 +181,8 @@ fn a_torn_tail_is_reported_and_cut() {
     let (ledger, notices) = open();
     assert_eq!(
         notices,
-        [
-            "the last 60 bytes of the log were an incomplete write and are removed: they contained \
-             no acknowledged event"
-        ]
+        ["the last 60 bytes of the log were an incomplete write and are removed: they contained \
+             no acknowledged event"]
     );
     let count = u64::try_from(before.len()).unwrap();
     assert_eq!(ledger.verify(&Expected::default(), &mut |_| {}).unwrap().events, count);
