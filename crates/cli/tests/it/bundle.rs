@@ -406,7 +406,7 @@ const CHANGES: &[(&str, &str, Change)] = &[
     ("a member more in a receipt", "receipt `shell_1793620800000_00000001` is not", |b| {
         b["receipts"][0]["more"] = json!(1);
     }),
-    ("receipts in another order", "the receipts are not in the order", |b| {
+    ("receipts in another order", "the receipts are not in the same order", |b| {
         b["receipts"].as_array_mut().unwrap().swap(0, 2);
     }),
     ("a receipt of another name", "receipt `shell_1793620800000_00000001` is not", |b| {
@@ -718,8 +718,8 @@ fn keys_from_elsewhere() {
             true,
             "the separately obtained public key certified that key",
         ),
-        ("a later one", &line, later, false, "that key is not the public key"),
-        ("a stranger's bundle", &forged, key, false, "that key is not the public key"),
+        ("a later one", &line, later, false, "that key is neither the separately"),
+        ("a stranger's bundle", &forged, key, false, "that key is neither the separately"),
     ];
     let names: Vec<String> = cases.iter().map(|case| case.0.to_owned()).collect();
     let bundles: Vec<_> = cases.iter().map(|case| (case.1.clone(), Some(case.2))).collect();

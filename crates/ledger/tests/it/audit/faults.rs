@@ -105,7 +105,7 @@ fn a_torn_line_is_named_and_set_aside() {
         let log = shelf.open();
         let notices = log.notices().join("\n");
         let size = cut - last;
-        assert!(notices.contains(&format!("its {size} bytes are in `")), "{cut}: {notices}");
+        assert!(notices.contains(&format!("its {size} bytes were moved to `")), "{cut}: {notices}");
         let aside = shelf.folder().join("audit.torn-2");
         assert_eq!(std::fs::read(&aside).unwrap(), whole[last..cut]);
         assert_eq!(mode(&aside), 0o600);

@@ -23,8 +23,8 @@ fn a_url_says_where_and_never_shows_its_password() {
         ("postgres://me@db.example/x?sslmode=prefer", Err("`db.example` is another machine")),
         ("postgres://me@db.example/x?sslmode=allow", Err("`sslmode` cannot be `allow`")),
         ("postgres://me@db.example/x?colour=red", Err("unknown parameter `colour`")),
-        ("postgres://me@db.example/x?password=s3cret", Err("belongs before the host")),
-        ("mysql://me:s3cret@db.example/x", Err("begins with something else")),
+        ("postgres://me@db.example/x?password=s3cret", Err("put the password before the host")),
+        ("mysql://me:s3cret@db.example/x", Err("starts with a different scheme")),
         ("/var/lib/ledger.db", Err("is not a URL of the form")),
     ] {
         let read = PostgresAddress::parse(url);

@@ -75,7 +75,7 @@ fn what_a_superuser_edits_is_found() {
         ("UPDATE results SET bytes = '\\x00' WHERE id = 257", "its stored result"),
         ("DELETE FROM results WHERE id = 257", "its stored result"),
         ("UPDATE nodes SET hash = sha256('x')", "node 0 at level 1 of the tree was changed"),
-        ("UPDATE nodes SET hash = 'x'", "a column"),
+        ("UPDATE nodes SET hash = 'x'", "unexpected query result"),
         ("DELETE FROM keys WHERE number = 1", "is not signed by the key in use at that time"),
         ("UPDATE sessions SET name = 'c' WHERE name = 'b'", "the column `session`"),
         ("UPDATE ledger SET origin = 'x'", "key 0 is not certified"),

@@ -251,7 +251,7 @@ fn a_ledger_that_was_cut_is_not_gone_on_with() {
     }
     schema.sql("ALTER TABLE events DISABLE TRIGGER ALL; DELETE FROM events WHERE seq = 2;");
     let error = ledger.open_execution("s", opened(&id(9)), None).wait().unwrap_err();
-    assert!(error.to_string().contains("it has 2 events, and had 3 before"), "{error}");
+    assert!(error.to_string().contains("it has 2 events, but had 3 before"), "{error}");
 }
 
 #[test]
