@@ -107,8 +107,7 @@ impl OpenLedgerError {
                  a new ledger"
             }
             Self::Key(KeyFileError::Exposed { .. }) => {
-                "other users may have copied it: rotate the key, or run `chmod 600` if it was not \
-                 copied"
+                "other users may have copied it: rotate the key, or run `chmod 600` if it was not copied"
             }
             Self::Key(KeyFileError::NotAKey { .. }) => "restore the key from a backup",
             Self::Key(KeyFileError::Io { .. }) => "specify a key file that this user can read",

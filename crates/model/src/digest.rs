@@ -81,7 +81,8 @@ impl fmt::Debug for Digest {
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Self::from_hex(&text).ok_or_else(|| D::Error::custom("a digest has 64 hex digits"))
+        Self::from_hex(&text)
+            .ok_or_else(|| D::Error::custom("a digest must have 64 hexadecimal digits"))
     }
 }
 

@@ -32,7 +32,7 @@ impl JsonLimits {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JsonError {
     /// It exceeds the size limit.
-    #[error("{actual} bytes of JSON are more than the limit of {limit}")]
+    #[error("the JSON has {actual} bytes, more than the limit of {limit}")]
     TooLarge {
         /// The limit in bytes.
         limit: usize,
@@ -40,7 +40,7 @@ pub enum JsonError {
         actual: usize,
     },
     /// The text ends before the value does.
-    #[error("the JSON is cut off: {0}")]
+    #[error("the JSON is truncated: {0}")]
     Truncated(String),
     /// Any other error of the parser: syntax, depth, duplicate keys.
     #[error("{0}")]

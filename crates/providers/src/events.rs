@@ -89,7 +89,7 @@ impl Events {
     }
 
     /// The next complete event.
-    #[expect(clippy::should_implement_trait, reason = "there may be more after none")]
+    #[expect(clippy::should_implement_trait, reason = "more events may follow after `None`")]
     pub fn next(&mut self) -> Option<Event> {
         self.ready.pop_front()
     }

@@ -110,10 +110,10 @@ impl Kind {
 #[non_exhaustive]
 pub enum ProviderOptionsError {
     /// A provider has no name.
-    #[error("a provider of [[llm.providers]] has no name")]
+    #[error("a provider in [[llm.providers]] has no name")]
     NoName,
     /// Two providers have the same name.
-    #[error("two of [[llm.providers]] are called `{0}`")]
+    #[error("two providers in [[llm.providers]] are called `{0}`")]
     TwoOfOneName(String),
     /// No provider has this name.
     #[error("no provider is called `{0}`")]
@@ -122,10 +122,10 @@ pub enum ProviderOptionsError {
     #[error("no model is configured: [[llm.providers]] is empty")]
     None,
     /// The provider does not name a model.
-    #[error("the provider `{0}` names no model")]
+    #[error("the provider `{0}` has no `model`")]
     NoModel(String),
     /// The URL is invalid.
-    #[error("llm.providers: the url of `{name}`, `{url}`, {why}")]
+    #[error("llm.providers: the URL of `{name}`, `{url}`, {why}")]
     Url {
         /// The provider.
         name: String,
@@ -135,7 +135,7 @@ pub enum ProviderOptionsError {
         why: &'static str,
     },
     /// A number is out of range.
-    #[error("the provider `{name}`: {key} is {value}, it must be between {from} and {to}")]
+    #[error("the provider `{name}`: {key} is {value}, but must be between {from} and {to}")]
     Number {
         /// The provider.
         name: String,
@@ -149,7 +149,7 @@ pub enum ProviderOptionsError {
         to: u64,
     },
     /// The API key is missing.
-    #[error("the key of the provider `{name}` is missing: {why}")]
+    #[error("the API key of the provider `{name}` is missing: {why}")]
     NoKey {
         /// The provider.
         name: String,
@@ -254,14 +254,17 @@ impl ProviderOptions {
         match url.scheme() {
             "https" => {}
             "http" if self.allow_http || is_here(&url) => {}
-            "http" => return Err(wrong("is not encrypted, and not on this machine")),
+            "http" => return Err(wrong("is neither encrypted nor on this machine")),
             _ => return Err(wrong("is neither http nor https")),
         }
         if url.cannot_be_a_base() || url.host().is_none() {
-            return Err(wrong("names no host"));
+            return Err(wrong("has no host"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong("holds a password: keys belong into a variable or a file"));
+            return Err(wrong(
+                "contains a user name or password: put the key into an environment variable or a \
+                 file",
+            ));
         }
         let path = url.path().trim_end_matches('/').to_owned();
         url.set_path(&path);

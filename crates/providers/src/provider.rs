@@ -37,7 +37,7 @@ pub struct Provider {
 #[non_exhaustive]
 pub enum ProviderError {
     /// The server cannot be reached.
-    #[error("`{name}` is not reached: {why}")]
+    #[error("cannot reach `{name}`: {why}")]
     NotReached {
         /// The provider.
         name: String,
@@ -45,7 +45,7 @@ pub enum ProviderError {
         why: String,
     },
     /// The server responded with an error.
-    #[error("`{name}` answers with HTTP status {status}: {why}")]
+    #[error("`{name}` responded with HTTP status {status}: {why}")]
     Status {
         /// The provider.
         name: String,
@@ -57,7 +57,7 @@ pub enum ProviderError {
         after: Option<Duration>,
     },
     /// The response is invalid or incomplete.
-    #[error("`{name}` gave no answer: {why}")]
+    #[error("`{name}` gave no valid response: {why}")]
     Broken {
         /// The provider.
         name: String,
@@ -83,15 +83,18 @@ impl ProviderError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Status { status: 401 | 403, .. } => {
-                "the key is not accepted: see `api_key_env` and `api_key_file` of the provider"
+                "the server rejected the API key: check `api_key_env` and `api_key_file` of the \
+                 provider"
             }
             Self::Status { status: 404, .. } => {
-                "see `url`, which goes up to `/v1`, and `model` of the provider"
+                "check `url` (up to and including `/v1`) and `model` of the provider"
             }
             Self::Status { status: 429, .. } => "wait, or use another provider",
-            Self::NotReached { .. } => "see `url` of the provider, and whether its server runs",
+            Self::NotReached { .. } => {
+                "check `url` of the provider, and whether its server is running"
+            }
             Self::Status { .. } | Self::Broken { .. } => {
-                "see `kind` of the provider, and the log of its server"
+                "check `kind` of the provider, and the log of its server"
             }
         }
     }
@@ -197,7 +200,7 @@ impl Provider {
         while let Some(bytes) = self.next(&mut body).await? {
             count += bytes.len();
             if count > LONGEST {
-                return Err(self.broken(&"it is longer than 64 MiB"));
+                return Err(self.broken(&"the response is longer than 64 MiB"));
             }
             // Comments keep a connection open but do not count as progress.
             if said.elapsed() > self.settings.timeout {
@@ -233,11 +236,11 @@ impl Provider {
         let mut text = Vec::new();
         while let Some(bytes) = self.next(&mut body).await? {
             if text.len() + bytes.len() > LONGEST {
-                return Err(self.broken(&"it is longer than 64 MiB"));
+                return Err(self.broken(&"the response is longer than 64 MiB"));
             }
             text.extend_from_slice(&bytes);
         }
-        String::from_utf8(text).map_err(|_| self.broken(&"it is not UTF-8"))
+        String::from_utf8(text).map_err(|_| self.broken(&"the response is not UTF-8"))
     }
 
     async fn post(&self, path: &str, body: &str) -> Result<Response<Incoming>, ProviderError> {
@@ -287,7 +290,8 @@ impl Provider {
                 (header::AUTHORIZATION, format!("Bearer {}", key.expose()))
             };
             let value = HeaderValue::from_str(&text);
-            let mut value = value.map_err(|_| "its key cannot be a header".to_owned())?;
+            let mut value =
+                value.map_err(|_| "the API key cannot be sent as an HTTP header".to_owned())?;
             value.set_sensitive(true);
             headers.insert(name, value);
         }
@@ -311,7 +315,7 @@ impl Provider {
     }
 
     fn silent(&self) -> String {
-        format!("it said nothing for {} s", self.settings.timeout.as_secs())
+        format!("the server sent nothing for {} s", self.settings.timeout.as_secs())
     }
 
     fn broken(&self, why: &dyn fmt::Display) -> ProviderError {
@@ -387,7 +391,7 @@ impl Embedder for Provider {
         Box::pin(async move {
             let failed = |why: String| EmbedderError(why);
             let Some(model) = &self.settings.embedding_model else {
-                let why = format!("the provider `{}` has no embedding_model", self.settings.name);
+                let why = format!("the provider `{}` has no `embedding_model`", self.settings.name);
                 return Err(failed(why));
             };
             let body = json!({ "model": model, "input": texts, "encoding_format": "float" });
@@ -397,7 +401,7 @@ impl Embedder for Provider {
             let answer: Embeddings =
                 serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
             in_order(answer.data, texts.len())
-                .ok_or_else(|| failed("it does not have one vector a text".to_owned()))
+                .ok_or_else(|| failed("the response does not have one vector per text".to_owned()))
         })
     }
 }

@@ -82,7 +82,7 @@ pub(super) fn matching(settings: &SandboxSettings, root: &Path) -> (Vec<PathBuf>
         for entry in entries.flatten() {
             seen += 1;
             if seen > MOST_ENTRIES {
-                let text = "the workspace is too large to cover every file that must not be read";
+                let text = "the workspace is too large to hide every file that must not be read";
                 return (found, Some(Gap::remainder(text)));
             }
             let Ok(kind) = entry.file_type() else { continue };

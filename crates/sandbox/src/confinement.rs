@@ -161,14 +161,16 @@ impl Sandbox {
     #[cfg(target_os = "linux")]
     fn attempt(&self, settings: &SandboxSettings) -> Abilities {
         if self.helper.is_empty() {
-            return Abilities::none("no helper program is named that could confine commands");
+            return Abilities::none("no helper program is configured to sandbox commands");
         }
         let plan = Plan::to_read(Profile::Workspace, vec![PathBuf::from("/usr")]);
         let held = super::linux::Holding::of(&plan, &super::Kept::default())
             .and_then(|holding| super::linux::attempt(&holding).map(|()| holding));
         let holding = match held {
             Ok(holding) => holding,
-            Err(stopped) => return Abilities::none(&format!("no process can be held: {stopped}")),
+            Err(stopped) => {
+                return Abilities::none(&format!("cannot sandbox a process: {stopped}"));
+            }
         };
         let mut abilities = Abilities {
             landlock: holding.landlock(),
@@ -207,7 +209,7 @@ impl Sandbox {
 
     #[cfg(not(target_os = "linux"))]
     fn attempt(&self, _: &SandboxSettings) -> Abilities {
-        Abilities::none("commands are confined on Linux only")
+        Abilities::none("commands are only sandboxed on Linux")
     }
 }
 
@@ -223,13 +225,13 @@ fn uncovered(settings: &SandboxSettings, places: &Places) -> Vec<Gap> {
             .collect();
         let more = if places.denied_inside.len() > named.len() { " and more" } else { "" };
         let text =
-            format!("{}{more} can be read, because a granted folder holds it", named.join(", "));
+            format!("{}{more} can be read: access to a parent folder is allowed", named.join(", "));
         gaps.push(Gap::essential(text));
     }
     if !settings.patterns.is_empty() {
         let named: Vec<String> =
             settings.patterns.iter().map(|pattern| format!("`{pattern}`")).collect();
-        let text = format!("files of the workspace that match {} can be read", named.join(", "));
+        let text = format!("workspace files that match {} can be read", named.join(", "));
         gaps.push(Gap::remainder(text));
     }
     gaps

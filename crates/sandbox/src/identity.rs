@@ -19,21 +19,21 @@ pub(super) fn identity(
     }
     let stays = |why: &str| {
         let text = format!(
-            "it runs as root without any capability, {why}, so the number of processes is not \
-             limited"
+            "the command runs as root without capabilities, {why}, so the number of its processes \
+             is not limited"
         );
         (None, Some(Gap::remainder(text)))
     };
     match run_as {
         RunAs::Id { user, group } => (Some((user, group)), None),
-        RunAs::Never => stays("because `run_as` says so"),
+        RunAs::Never => stays("because `run_as` is `never`"),
         RunAs::Owner => match workspace.metadata() {
             Ok(metadata) if metadata.uid() == 0 => stays("because the workspace belongs to root"),
             Ok(metadata) if !reaches(workspace, &metadata) => {
-                stays("because the owner of the workspace cannot reach it")
+                stays("because the owner of the workspace cannot access it")
             }
             Ok(metadata) => (Some((metadata.uid(), metadata.gid())), None),
-            Err(_) => stays("because the owner of the workspace is not known"),
+            Err(_) => stays("because the owner of the workspace is unknown"),
         },
     }
 }

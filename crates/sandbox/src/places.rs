@@ -250,8 +250,10 @@ impl Carving {
         places.list.push(root.to_owned());
         for (at, entry) in entries.flatten().enumerate() {
             if at == MOST_PIECES {
-                let text =
-                    format!("`{}` has too many entries: not all can be read", root.display());
+                let text = format!(
+                    "`{}` has too many entries: commands cannot read all of them",
+                    root.display()
+                );
                 places.gaps.push(Gap::remainder(text));
                 return;
             }

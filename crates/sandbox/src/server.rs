@@ -67,7 +67,7 @@ impl ConfinedServer {
         environment: &BTreeMap<String, String>,
     ) -> io::Result<HeldServer> {
         if !self.sandbox.can_hold(&self.settings) {
-            return Err(io::Error::other("no helper program is named that could confine it"));
+            return Err(io::Error::other("no helper program is configured to sandbox it"));
         }
         let workspace = folder.canonicalize()?;
         let temporary = tempfile::Builder::new().prefix("counterfoil-").tempdir()?;
@@ -86,7 +86,7 @@ impl ConfinedServer {
         let essential = held.gaps.iter().filter(|gap| gap.essential).map(|gap| gap.text.as_str());
         let essential: Vec<&str> = essential.collect();
         if !essential.is_empty() {
-            let what = format!("it cannot be confined: {}", essential.join("; "));
+            let what = format!("it cannot be sandboxed: {}", essential.join("; "));
             return Err(io::Error::other(what));
         }
         if let Some((user, group)) = held.plan.identity {

@@ -62,10 +62,10 @@ pub enum SandboxOptionsError {
     #[error("profile `off` needs `allow_unconfined = true`")]
     Unconfined,
     /// `strict` and `off` contradict each other.
-    #[error("`strict` has nothing to hold with the profile `off`")]
+    #[error("`strict` cannot be combined with the profile `off`, which enforces nothing")]
     StrictOff,
     /// A relative path, which would depend on where the program was started.
-    #[error("{key}: `{path}` is neither absolute nor begins with `~/`")]
+    #[error("{key}: `{path}` must be absolute or begin with `~/`")]
     Relative {
         /// The option.
         key: &'static str,
@@ -81,10 +81,10 @@ pub enum SandboxOptionsError {
         reason: String,
     },
     /// Neither a known word nor a path.
-    #[error("bubblewrap: `{0}` is neither `auto`, `never` nor an absolute path")]
+    #[error("bubblewrap: `{0}` must be `auto`, `never` or an absolute path")]
     Bubblewrap(String),
     /// Neither a known word nor a user and a group.
-    #[error("run_as: `{0}` is neither `owner`, `never` nor a user and a group such as `1000:1000`")]
+    #[error("run_as: `{0}` must be `owner`, `never`, or a user and a group such as `1000:1000`")]
     RunAs(String),
 }
 

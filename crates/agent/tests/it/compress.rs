@@ -111,8 +111,8 @@ fn what_cannot_be_compressed_stays_as_it_was() {
     let down = Err(ProviderError::NotReached { name: name.clone(), why: why.clone() });
     let broken = Err(ProviderError::Broken { name: name.clone(), why: why.clone() });
     for (reply, broken, why, category) in [
-        (down, false, "`p` is not reached", NetworkError),
-        (broken, false, "`p` gave no answer", ServerError),
+        (down, false, "cannot reach `p`", NetworkError),
+        (broken, false, "`p` gave no valid response", ServerError),
         (status(500), false, "status 500", ServerError),
         (status(504), false, "status 504", ServerError),
         (status(429), false, "status 429", RateLimited),

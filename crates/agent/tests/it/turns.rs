@@ -139,7 +139,7 @@ fn a_provider_that_is_down_loses_nothing() {
     model.then(Err(down()));
     let mut agent = agent(&model);
     let error = turn(&mut agent, "What is order 7?").unwrap_err();
-    assert_eq!(error.to_string(), "`p` is not reached: refused");
+    assert_eq!(error.to_string(), "cannot reach `p`: refused");
     model.then(Ok(says("Order 7 is two chairs for 80 EUR.")));
     let turned = turn(&mut agent, "Go on.").unwrap();
     assert!(turned.stands);

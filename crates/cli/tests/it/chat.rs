@@ -201,7 +201,7 @@ fn what_cannot_be_asked_says_why() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let down = desk(gone, "");
     for (desk, words, input, code, why) in [
-        (&down, &["-p", "Hi"][..], "", 2, "`script` is not reached"),
+        (&down, &["-p", "Hi"][..], "", 2, "cannot reach `script`"),
         (&down, &["-p", " "], "", 2, "the prompt is empty"),
         (&down, &["--json"], "", 2, "the prompt is empty"),
         (&down, &["--provider", "other", "-p", "Hi"], "", 2, "known: script"),

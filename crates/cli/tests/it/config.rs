@@ -66,8 +66,8 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
             "none.toml:3: agent.provider: unknown provider `main`\n  help: `[[llm.providers]]` is empty; ",
         ),
         ("skills", "skills.toml:4: agent.skill_paths[1]: no such folder: `"),
-        ("judge", "judge.toml:4: the provider `tools.adversarial_policy` names no model"),
-        ("model", "model.toml:5: the provider `other` names no model"),
+        ("judge", "judge.toml:4: the provider `tools.adversarial_policy` has no `model`"),
+        ("model", "model.toml:5: the provider `other` has no `model`"),
     ] {
         let ran = desk.run(&format!("config check --config {file}.toml"));
         assert!(ran.code == 2 && ran.err.starts_with(&format!("error: {expected}")), "{ran}");

@@ -29,8 +29,7 @@ const INDEXES: [&str; 14] = [
     "CREATE UNIQUE INDEX events_of_session ON events USING btree (session, session_seq)",
     "CREATE UNIQUE INDEX events_pkey ON events USING btree (seq)",
     "CREATE INDEX events_that_follow ON events USING btree (opening) WHERE opening IS NOT NULL",
-    "CREATE UNIQUE INDEX events_that_open ON events USING btree (execution_id) WHERE execution_id \
-     IS NOT NULL",
+    "CREATE UNIQUE INDEX events_that_open ON events USING btree (execution_id) WHERE execution_id IS NOT NULL",
     "CREATE UNIQUE INDEX keys_pkey ON keys USING btree (number)",
     "CREATE UNIQUE INDEX ledger_pkey ON ledger USING btree (id)",
     "CREATE UNIQUE INDEX nodes_pkey ON nodes USING btree (level, number)",

@@ -51,7 +51,7 @@ impl<'t> Scanner<'t> {
         self.value(depth)?;
         match self.next_byte() {
             None => Ok(()),
-            Some(_) => Err(self.wrong("something follows the value")),
+            Some(_) => Err(self.wrong("unexpected text after the value")),
         }
     }
 
@@ -113,7 +113,7 @@ impl<'t> Scanner<'t> {
                     break;
                 }
                 if !self.took(b',') {
-                    return Err(self.wrong("an array goes on without a comma"));
+                    return Err(self.wrong("missing comma in an array"));
                 }
                 self.out.push(b',');
             }
@@ -134,7 +134,7 @@ impl<'t> Scanner<'t> {
                     break;
                 }
                 if !self.took(b',') {
-                    return Err(self.wrong("an object goes on without a comma"));
+                    return Err(self.wrong("missing comma in an object"));
                 }
             }
         }
@@ -145,13 +145,13 @@ impl<'t> Scanner<'t> {
 
     fn member(&mut self, depth: usize) -> Result<Member<'t>, JsonError> {
         if self.next_byte() != Some(b'"') {
-            return Err(self.wrong("a member has no name"));
+            return Err(self.wrong("expected a member name in double quotes"));
         }
         let start = self.out.len();
         let name = self.string()?;
         write_string(&name, &mut self.out);
         if !self.took(b':') {
-            return Err(self.wrong("a member has no value"));
+            return Err(self.wrong("missing colon after a member name"));
         }
         self.out.push(b':');
         self.value(depth)?;
@@ -183,7 +183,7 @@ impl<'t> Scanner<'t> {
         let mut plain = true;
         loop {
             match self.byte() {
-                None => return Err(self.wrong("a text does not end")),
+                None => return Err(self.wrong("unterminated string")),
                 Some(b'"') => break,
                 Some(b'\\') => {
                     plain = false;
@@ -200,9 +200,9 @@ impl<'t> Scanner<'t> {
         if plain {
             return Ok(Cow::Borrowed(quoted.get(1..quoted.len() - 1).unwrap_or_default()));
         }
-        serde_json::from_str(quoted).map(Cow::Owned).map_err(|error| {
-            JsonError::Invalid(format!("the text at byte {start} cannot be read: {error}"))
-        })
+        serde_json::from_str(quoted)
+            .map(Cow::Owned)
+            .map_err(|error| JsonError::Invalid(format!("invalid string at byte {start}: {error}")))
     }
 
     fn number(&mut self) -> Result<(), JsonError> {
@@ -222,7 +222,7 @@ impl<'t> Scanner<'t> {
             right &= self.digits();
         }
         let number = self.text.get(start..self.at).filter(|_| right);
-        let Some(number) = number else { return Err(self.wrong("a number is not as JSON has it")) };
+        let Some(number) = number else { return Err(self.wrong("invalid number")) };
         if let Some(numbers) = &mut self.numbers {
             numbers.push(number);
         }
@@ -243,7 +243,7 @@ impl<'t> Scanner<'t> {
     fn word(&mut self) -> Result<(), JsonError> {
         let rest = self.text.as_bytes().get(self.at..).unwrap_or_default();
         let word = ["null", "true", "false"].into_iter().find(|w| rest.starts_with(w.as_bytes()));
-        let Some(word) = word else { return Err(self.wrong("no value of JSON")) };
+        let Some(word) = word else { return Err(self.wrong("expected a JSON value")) };
         self.at += word.len();
         self.out.extend_from_slice(word.as_bytes());
         Ok(())

@@ -352,7 +352,7 @@ pub(super) fn whole(text: &str) -> Result<Reply, WireError> {
         }
     }
     if chunk.choices.as_ref().is_none_or(Vec::is_empty) && chunk.error.is_none() {
-        return Err(WireError::Unreadable("it has no `choices`".to_owned()));
+        return Err(WireError::Unreadable("`choices` is missing".to_owned()));
     }
     answer.chunk(chunk, &mut |_| {})?;
     answer.done = true;

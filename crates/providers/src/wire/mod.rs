@@ -34,13 +34,13 @@ pub(crate) trait Assembler: Send + Sync {
 #[non_exhaustive]
 pub enum WireError {
     /// It cannot be parsed.
-    #[error("what it sent cannot be read: {0}")]
+    #[error("the response cannot be parsed: {0}")]
     Unreadable(String),
     /// It ended prematurely.
-    #[error("its answer broke off")]
+    #[error("the response broke off")]
     BrokenOff,
     /// The server reported an error.
-    #[error("it says: {0}")]
+    #[error("the server reported: {0}")]
     Told(String),
 }
 

@@ -190,7 +190,7 @@ pub(super) fn whole(text: &str) -> Result<Reply, WireError> {
         return Err(WireError::Told(told(error)));
     }
     let Some(output) = end.get("output").and_then(Value::as_array) else {
-        return Err(WireError::Unreadable("it has no `output`".to_owned()));
+        return Err(WireError::Unreadable("`output` is missing".to_owned()));
     };
     let items = output.iter().filter_map(Value::as_object).cloned();
     Ok(reply(items, &end))

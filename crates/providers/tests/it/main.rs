@@ -56,18 +56,19 @@ fn a_busy_server_is_asked_again_and_one_that_refuses_is_not() {
         (vec![busy(), Answer::json(HI)], 2, Ok("Hi")),
         (vec![half(), Answer::json(HI)], 2, Ok("Hi")),
         (vec![gone(), Answer::json(HI)], 2, Ok("Hi")),
-        (vec![busy(), busy()], 2, Err("`p` answers with HTTP status 429: slow down")),
+        (vec![busy(), busy()], 2, Err("`p` responded with HTTP status 429: slow down")),
         (
             vec![Answer::status(401, r#"{"error":{"message":"no such key"}}"#)],
             1,
-            Err("`p` answers with HTTP status 401: no such key"),
+            Err("`p` responded with HTTP status 401: no such key"),
         ),
-        (vec![half(), half()], 2, Err("`p` gave no answer: its answer broke off")),
+        (vec![half(), half()], 2, Err("`p` gave no valid response: the response broke off")),
         (
             vec![Answer::json("{}"), Answer::json("nonsense")],
             2,
             Err(
-                "`p` gave no answer: what it sent cannot be read: expected ident at line 1 column 2",
+                "`p` gave no valid response: the response cannot be parsed: expected ident at line \
+                 1 column 2",
             ),
         ),
     ] {
@@ -88,7 +89,7 @@ fn a_silent_server_is_given_up() {
     let options =
         ProviderOptions { timeout_secs: 1, max_attempts: 1, ..options(&server, Kind::OpenAi) };
     let (reply, _) = chat(&provider(&options), &hello());
-    assert_eq!(reply.unwrap_err().to_string(), "`p` is not reached: it said nothing for 1 s");
+    assert_eq!(reply.unwrap_err().to_string(), "cannot reach `p`: the server sent nothing for 1 s");
 }
 
 #[test]
@@ -135,7 +136,7 @@ fn it_completes_and_embeds() {
     let texts = ["a".to_owned(), "b".to_owned()];
     assert_eq!(wait(provider.embed(&texts)).unwrap(), [[1.0, 0.0], [0.5, 1.0]]);
     let error = wait(provider.embed(&texts)).unwrap_err();
-    assert!(error.to_string().contains("does not have one vector a text"), "{error}");
+    assert!(error.to_string().contains("does not have one vector per text"), "{error}");
     let bodies: Vec<Value> = server.requests().into_iter().map(|request| request.body).collect();
     assert_eq!(bodies[1]["input"], json!(["a", "b"]));
 }
@@ -150,13 +151,13 @@ fn options_that_cannot_be_used_say_why() {
     let url = |url: &str| ProviderOptions { url: url.to_owned(), ..good.clone() };
     let key = ProviderOptions { api_key_env: "KEY".to_owned(), ..good.clone() };
     let cases = [
-        (ProviderOptions { model: String::new(), ..good.clone() }, "names no model"),
+        (ProviderOptions { model: String::new(), ..good.clone() }, "has no `model`"),
         (ProviderOptions { timeout_secs: 0, ..good.clone() }, "between 1 and 3600"),
         (url("api.example.com"), "is not a URL"),
-        (url("http://api.example.com/v1"), "is not encrypted"),
-        (url("http://localhost.example/v1"), "is not encrypted"),
+        (url("http://api.example.com/v1"), "is neither encrypted"),
+        (url("http://localhost.example/v1"), "is neither encrypted"),
         (url("ftp://api.example.com/v1"), "neither http nor https"),
-        (url("https://me:pw@api.example.com/v1"), "holds a password"),
+        (url("https://me:pw@api.example.com/v1"), "contains a user name or password"),
         (key, "the environment variable `KEY` is not set"),
     ];
     for (options, why) in cases {

@@ -128,7 +128,10 @@ fn an_error_in_a_stream_is_told() {
         let mut options = options(&server, kind);
         options.max_attempts = 1;
         let error = chat(&provider(&options), &hello()).0.unwrap_err().to_string();
-        assert_eq!(error, "`p` gave no answer: it says: overloaded", "{kind:?}");
+        assert_eq!(
+            error, "`p` gave no valid response: the server reported: overloaded",
+            "{kind:?}"
+        );
     }
 }
 

@@ -1,4 +1,4 @@
-#![expect(clippy::disallowed_methods, reason = "here a process becomes the command")]
+#![expect(clippy::disallowed_methods, reason = "this process becomes the command")]
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write};
@@ -26,7 +26,8 @@ pub fn run_confined(words: &[String]) -> u8 {
             Ok(()) => 0,
             Err(error) => {
                 // If nobody can read this, the exit code still reports the failure.
-                let _told = writeln!(io::stderr(), "counterfoil: the server does not run: {error}");
+                let _told =
+                    writeln!(io::stderr(), "counterfoil: the server did not start: {error}");
                 FAILED
             }
         };
@@ -52,7 +53,7 @@ fn become_server(plan: &str) -> io::Result<()> {
     let essential = holding.gaps.iter().filter(|gap| gap.essential).map(|gap| gap.text.as_str());
     let essential: Vec<&str> = essential.collect();
     if !essential.is_empty() {
-        return Err(io::Error::other(format!("it cannot be held: {}", essential.join("; "))));
+        return Err(io::Error::other(format!("it cannot be sandboxed: {}", essential.join("; "))));
     }
     holding.enter(None).map_err(io::Error::other)?;
     let Some((program, arguments)) = plan.program.split_first() else { return Ok(()) };

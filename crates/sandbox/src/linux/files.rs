@@ -130,10 +130,10 @@ pub(super) fn gaps(version: u32, plan: &Plan) -> Vec<Gap> {
              Landlock",
         ));
     } else if version < 3 {
-        gaps.push(Gap::essential("files outside the workspace can be cut to nothing"));
+        gaps.push(Gap::essential("files outside the workspace can be truncated to zero length"));
     }
     if version < 6 && !plan.own_namespaces {
-        gaps.push(Gap::remainder("it can send signals to the user's other processes"));
+        gaps.push(Gap::remainder("the command can send signals to the user's other processes"));
     }
     gaps
 }

@@ -37,9 +37,8 @@ impl Holding {
         let filters = match raw::can_filter() {
             Ok(()) => kept.filters(plan)?,
             Err(error) => {
-                let what =
-                    "the network, other processes and the kernel's interfaces can be reached";
-                let why = format!("{what}: system calls cannot be filtered: {error}");
+                let what = "the network, other processes and kernel interfaces are accessible";
+                let why = format!("{what}, because system calls cannot be filtered: {error}");
                 gaps.push(Gap::essential(why));
                 Arc::default()
             }
@@ -93,13 +92,13 @@ fn remainders(plan: &Plan) -> Vec<Gap> {
     if !plan.own_namespaces {
         if plan.profile != Profile::ReadOnly {
             gaps.push(Gap::remainder(
-                "modes, owners and times of files outside the workspace, and their extended \
-                 attributes, can be changed, where their owner runs it",
+                "modes, owners, times and extended attributes of files outside the workspace can \
+                 be changed if the command runs as their owner",
             ));
         }
         if plan.profile == Profile::Network || plan.unix_sockets {
             gaps.push(Gap::remainder(
-                "sockets of other programs on this machine can be reached by their paths",
+                "Unix sockets of other programs on this machine can be reached by path",
             ));
         }
     }

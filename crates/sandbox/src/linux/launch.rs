@@ -41,7 +41,7 @@ pub fn give(mut socket: UnixStream, plan: &Plan) -> io::Result<Reply> {
     let mut reply = String::new();
     // Not to the end of the stream: bubblewrap keeps the other end open.
     if BufReader::new(socket).read_line(&mut reply)? == 0 {
-        return Err(io::Error::other("the helper ended without an answer"));
+        return Err(io::Error::other("the helper exited without a response"));
     }
     Ok(serde_json::from_str(&reply)?)
 }

@@ -72,7 +72,7 @@ impl Process {
         };
         waited
             .and_then(|(_, status)| code(status))
-            .ok_or_else(|| io::Error::other("it did not end"))
+            .ok_or_else(|| io::Error::other("the process did not end"))
     }
 }
 

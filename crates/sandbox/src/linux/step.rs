@@ -33,18 +33,18 @@ pub(crate) enum Step {
 impl fmt::Display for Step {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
-            Self::Birth => "no process can be started",
-            Self::Session => "it cannot have a session of its own",
-            Self::Streams => "its input and output cannot be connected",
-            Self::Directory => "its folder cannot be entered",
-            Self::Files => "open files cannot be kept from it",
-            Self::Privileges => "its privileges cannot be given up",
-            Self::Limits => "its limits cannot be set",
-            Self::Parent => "it cannot be made to end with its guard",
-            Self::Landlock => "Landlock cannot hold it",
-            Self::Seccomp => "its system calls cannot be filtered",
-            Self::Signals => "its signals cannot be set",
-            Self::Program => "the program cannot be run",
+            Self::Birth => "cannot start a process",
+            Self::Session => "cannot start a new session",
+            Self::Streams => "cannot connect its input and output",
+            Self::Directory => "cannot change to its folder",
+            Self::Files => "cannot close the other open files",
+            Self::Privileges => "cannot drop its privileges",
+            Self::Limits => "cannot set its limits",
+            Self::Parent => "cannot make it end together with its parent process",
+            Self::Landlock => "cannot restrict it with Landlock",
+            Self::Seccomp => "cannot filter its system calls",
+            Self::Signals => "cannot set up its signals",
+            Self::Program => "cannot run the program",
         })
     }
 }

@@ -60,8 +60,8 @@ fn where_the_workspace_is_roots_the_receipt_says_what_does_not_hold() {
     for run_as in ["owner", "never"] {
         let room = limited(run_as);
         let said = room.confinement().not_held.join("; ");
-        assert!(said.contains("runs as root without any capability"), "{said}");
-        assert!(said.contains("the number of processes is not limited"), "{said}");
+        assert!(said.contains("runs as root without capabilities"), "{said}");
+        assert!(said.contains("so the number of its processes is not limited"), "{said}");
         assert_eq!(room.run("id -u; echo x > new").stdout, "0\n");
     }
     let room = limited(&format!("{NAMED}:{NAMED}"));

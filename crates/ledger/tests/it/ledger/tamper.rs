@@ -334,8 +334,7 @@ fn the_first_broken_thing_is_named() {
         }),
         ("event 2: its content does not match its digest", &|c| {
             c.execute(
-                "UPDATE events SET body = CAST(replace(body, 'completed', 'cancelled') AS BLOB) \
-                 WHERE seq = 2",
+                "UPDATE events SET body = CAST(replace(body, 'completed', 'cancelled') AS BLOB) WHERE seq = 2",
                 [],
             )
             .unwrap();

@@ -100,8 +100,7 @@ fn the_connection_is_encrypted_to_the_server_that_was_meant() {
     std::fs::write(&other, &certificates()[0]).unwrap();
     let open = |host: &str, parameters: &str| {
         let url = format!(
-            " \
-             postgres://counterfoil:s3cret@{host}:{port}/postgres?options=-csearch_path%3Dencrypted&{parameters}"
+            "postgres://counterfoil:s3cret@{host}:{port}/postgres?options=-csearch_path%3Dencrypted&{parameters}"
         );
         let address = PostgresAddress::parse(&url).unwrap();
         let key = Some(own.path().join("key"));
