@@ -12,41 +12,42 @@ use crate::key::Key;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct LlmOptions {
-    /// The models that there are. The first is the one that is used where none is named.
+    /// The configured models. The first is used unless another is named.
     pub providers: Vec<ProviderOptions>,
 }
 
-/// One of `[[llm.providers]]`: a model, and where it answers.
+/// An entry of `[[llm.providers]]`: a model and its server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProviderOptions {
-    /// What other keys call it.
+    /// The name by which other keys refer to it.
     pub name: String,
-    /// What it speaks.
+    /// The API of the server.
     pub kind: Kind,
-    /// Where it answers, up to `/v1`; empty is where this kind usually does.
+    /// The base URL, up to and including `/v1`; empty means the usual URL of this kind.
     pub url: String,
-    /// The model's name there.
+    /// The name of the model on the server.
     pub model: String,
-    /// The environment variable that holds the key; empty sends none.
+    /// The environment variable with the API key. If it and `api_key_file` are empty, no key is
+    /// sent.
     pub api_key_env: String,
-    /// The file that holds the key, where no variable does.
+    /// The file with the API key, used if `api_key_env` is empty.
     pub api_key_file: PathBuf,
-    /// Whether the model can be given tools. One that cannot reads about all of them in its
-    /// instructions, and writes its calls into its text.
+    /// Whether the model supports tool calls. If not, its instructions describe all tools, and it
+    /// writes its calls as text.
     pub supports_tool_use: bool,
-    /// The most tokens of one answer; 0 leaves it to the server, or 8192 where it must be said.
+    /// The maximum number of tokens in a response; 0 means the server's default, or 8192 if the API
+    /// requires a value.
     pub max_tokens: u32,
-    /// How many tokens the model can read, for deciding when a conversation is compressed.
+    /// The size of the model's context window in tokens. Decides when a conversation is compressed.
     pub context_tokens: u32,
-    /// How long the server may be silent, in seconds.
+    /// The maximum time without data from the server, in seconds.
     pub timeout_secs: u64,
-    /// How often a request is tried, when the server is busy or cannot be reached.
+    /// The maximum number of attempts for a request if the server is busy or cannot be reached.
     pub max_attempts: u32,
-    /// The model that gives texts their meaning as numbers, for `/embeddings`; empty where there is
-    /// none.
+    /// The model that computes embeddings (`/embeddings`); empty if there is none.
     pub embedding_model: String,
-    /// Danger: `http` to other machines, where anybody in between reads everything.
+    /// Danger: allows `http` to other machines, so that anyone in between can read everything.
     pub allow_http: bool,
 }
 
@@ -70,12 +71,12 @@ impl Default for ProviderOptions {
     }
 }
 
-/// What a server speaks.
+/// The API of a server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Kind {
-    /// Chat completions, as most servers have them.
+    /// Chat completions, which most servers support.
     #[default]
     #[serde(rename = "openai")]
     OpenAi,
@@ -83,7 +84,7 @@ pub enum Kind {
     Responses,
     /// Anthropic messages.
     Anthropic,
-    /// Ollama, by its chat completions.
+    /// Ollama, through its chat completions.
     Ollama,
 }
 
