@@ -170,7 +170,7 @@ impl Admission {
         match (read, twice) {
             (Ok(value), _) if value.is_object() => return Some(value),
             (Ok(_), Some(value)) if value.is_object() => {
-                let message = "the arguments were JSON inside a string; unwrapped";
+                let message = "the arguments were JSON inside a string and were unwrapped";
                 let warning = IssueSeverity::Warn;
                 report.issues.push(Issue::new(code::MALFORMED_ARGUMENTS, warning, &tool, message));
                 report.corrected_arguments = Some(value.clone());
@@ -209,7 +209,7 @@ impl Admission {
                     code::UNKNOWN_TOOL,
                     IssueSeverity::Warn,
                     &report.tool,
-                    format!("there is no tool `{}`; taken for `{name}`", report.tool),
+                    format!("there is no tool `{}`; treated as `{name}`", report.tool),
                 )
                 .expected(name),
             );
@@ -224,7 +224,7 @@ impl Admission {
         let block = |message| Issue::new(code::UNKNOWN_TOOL, IssueSeverity::Block, tool, message);
         if tool.trim().is_empty() {
             // Listing the tools to a model that sent an empty name primes more empty calls.
-            return block("the call names no tool".to_owned());
+            return block("the call does not name a tool".to_owned());
         }
         let shown = shortened(tool, 100);
         let mut message = if registered {
@@ -238,7 +238,7 @@ impl Admission {
             message.push_str(&format!("; did you mean {}?", quoted(similar, " or ")));
         }
         if listed.is_empty() {
-            message.push_str("; no tool is available");
+            message.push_str("; no tools are available");
         } else {
             let lead = if message.ends_with('?') { " Available: " } else { "; available: " };
             let more = if self.names.len() > listed.len() { ", …" } else { "" };
@@ -326,7 +326,8 @@ impl Admission {
                 let pointer = pointer();
                 let actual = text.chars().count();
                 let message = format!(
-                    "`{pointer}` has {actual} characters, more than the {limit} that are usual"
+                    "`{pointer}` is {actual} characters long, more than the usual maximum of \
+                     {limit}"
                 );
                 issues.push(
                     Issue::new(code::SUSPICIOUS_LENGTH, IssueSeverity::Warn, tool, message)
@@ -390,7 +391,7 @@ fn check_grounds(
             continue;
         }
         let message = format!(
-            "the {what} `{value}` occurs in no instruction, user message or earlier tool output"
+            "the {what} `{value}` is not in any instruction, user message or earlier tool output"
         );
         report.issues.push(
             Issue::new(code, IssueSeverity::Warn, &tool, message)
@@ -489,7 +490,7 @@ fn malformed(tool: &str, arguments: &Arguments, error: &JsonError) -> Issue {
             "the arguments are empty; send `{}` for a call without arguments".to_owned()
         }
         JsonError::Truncated(_) => {
-            format!("the arguments were cut off, and nothing is guessed: {error}; send them whole")
+            format!("the arguments are incomplete and are not guessed: {error}; send them in full")
         }
         JsonError::TooLarge { .. } => format!("the arguments are too large: {error}"),
         JsonError::Invalid(_) => format!("the arguments are not valid JSON: {error}"),

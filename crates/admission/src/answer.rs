@@ -22,11 +22,11 @@ pub fn rejection(call: &ToolCall, report: &CallReport) -> Outcome {
 pub fn rejection_text(report: &CallReport) -> String {
     let has = |code: &str| report.blocking().any(|issue| issue.code.0 == code);
     let next = if has("UNKNOWN_TOOL") {
-        "Call only tools that are offered, each by its own name."
+        "Call only the available tools, by their exact names."
     } else if has("REPEATED_CALL") {
         "Do not make this call again: continue with what you already know."
     } else {
-        "Correct the arguments named above and call again, once."
+        "Correct the arguments named above and make the call once more."
     };
     format!("{}\n\n{next} Do not report this call as done.", issues_text(report))
 }
@@ -36,8 +36,8 @@ pub fn rejection_text(report: &CallReport) -> String {
 pub fn last_rejection_text(report: &CallReport, used_up: CorrectionsUsedUp) -> String {
     let CorrectionsUsedUp { limit } = used_up;
     format!(
-        "{}\n\nThis is rejected after {limit} corrections in this turn: make no further call \
-         of this kind. Tell the user what you could not do, and do not report it as done.",
+        "{}\n\nThis call is rejected after {limit} corrections in this turn: make no further \
+         calls of this kind. Tell the user what you could not do, and do not report it as done.",
         issues_text(report)
     )
 }
@@ -92,7 +92,7 @@ impl Corrections {
 
 /// The model kept making invalid calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the turn stops: {limit} rounds of correction did not lead to a valid tool call")]
+#[error("turn stopped: no valid tool call after {limit} rounds of correction")]
 pub struct CorrectionsUsedUp {
     limit: u32,
 }

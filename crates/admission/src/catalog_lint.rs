@@ -45,7 +45,7 @@ impl CatalogIssue {
             severity: IssueSeverity::Warn,
             tool: tool.to_owned(),
             message: format!(
-                "the schema's `{}` cannot be checked, everything else is: {}{more}",
+                "the schema's `{}` cannot be checked: {}{more}; the rest is checked",
                 first.place, first.reason
             ),
             place: first.place.clone(),
@@ -90,7 +90,7 @@ fn visit(
         _ => false,
     };
     if is_array && !["items", "prefixItems", "$ref"].iter().any(|k| members.contains_key(*k)) {
-        add("ARRAY_WITHOUT_ITEMS", place, "the array does not say what its items are".to_owned());
+        add("ARRAY_WITHOUT_ITEMS", place, "the array does not declare its items".to_owned());
     }
     if let (Some(Value::Array(required)), Some(Value::Object(properties))) =
         (members.get("required"), members.get("properties"))
@@ -107,7 +107,7 @@ fn visit(
         && (pointer.is_empty() || pointer.starts_with('/'))
         && root.pointer(&decoded(pointer)).is_none()
     {
-        let message = format!("the reference `{reference}` leads nowhere");
+        let message = format!("the reference `{reference}` cannot be resolved");
         add("UNRESOLVABLE_REF", place, message);
     }
     for (keyword, inner) in members {

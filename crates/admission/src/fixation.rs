@@ -167,11 +167,14 @@ impl Fixation {
         let refuse = count >= self.settings.refuse;
         let severity = if refuse { IssueSeverity::Block } else { IssueSeverity::Warn };
         let what = if repeated >= rounds {
-            format!("this exact call of `{tool}` would be number {count} without progress")
+            format!(
+                "this would be call number {count} of `{tool}` with the same arguments and no \
+                 progress"
+            )
         } else {
-            format!("this cycle of {period} calls would go round {count} times without progress")
+            format!("this cycle of {period} calls would have run {count} times without progress")
         };
-        let advice = "read the last result, try another way, or ask the user";
+        let advice = "read the last result, try another approach, or ask the user";
         Some(
             Issue::new(code::REPEATED_CALL, severity, tool, format!("{what}; {advice}"))
                 .expected(format!("fewer than {} times", self.settings.refuse))
@@ -243,7 +246,9 @@ impl Fixation {
             let FixationEvent { tool, count, threshold, refused, .. } = event;
             let what = match event.kind {
                 FixationKind::Call => "identical calls without progress".to_owned(),
-                FixationKind::Cycle { period } => format!("rounds of a cycle of {period} calls"),
+                FixationKind::Cycle { period } => {
+                    format!("repetitions of a cycle of {period} calls")
+                }
                 FixationKind::Name => "calls in a row".to_owned(),
             };
             let end = if *refused { ", further ones refused" } else { "" };
@@ -381,8 +386,8 @@ fn nudge(event: &FixationEvent) -> String {
             )
         }
         FixationKind::Cycle { period } => format!(
-            "You have gone through the same {period} calls, the last of them `{tool}`, {count} \
-             times and got nowhere"
+            "You have repeated the same {period} calls, ending with `{tool}`, {count} times \
+             and got nowhere"
         ),
         FixationKind::Name => format!("You have called `{tool}` {count} times in a row"),
     };
@@ -391,7 +396,7 @@ fn nudge(event: &FixationEvent) -> String {
          1. Did the tool return an error? Read it carefully.\n\
          2. Is there another tool that could help?\n\
          3. Should you ask the user?\n\
-         4. Is the task in fact done?"
+         4. Is the task already done?"
     )
 }
 

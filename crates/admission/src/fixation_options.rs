@@ -6,20 +6,21 @@ use crate::fixation::FixationSettings;
 /// The tool that reads further output of a command, which is meant to be called repeatedly.
 pub const SHELL_OUTPUT: &str = "shell_output";
 
-/// `[tools.fixation]`: when repetition without progress counts.
+/// `[tools.fixation]`: the limits for repetition without progress.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FixationOptions {
-    /// Identical calls without progress that earn a word to the model.
+    /// The number of identical calls without progress at which the model gets a note.
     pub nudge: usize,
-    /// Identical calls without progress that are refused.
+    /// The number of identical calls without progress at which further ones are refused.
     pub refuse: usize,
-    /// Calls of one name in a row that earn a word; not set counts no names.
+    /// The number of calls of one tool in a row at which the model gets a note; if not set, there
+    /// is no such limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streak: Option<usize>,
-    /// How many of the latest calls are looked at for calls of one name; at least `streak`.
+    /// The number of latest calls in which calls of one tool are counted; at least `streak`.
     pub window: usize,
-    /// Tools that are called again on purpose, by name, beside `shell_output`.
+    /// Names of tools that are called repeatedly on purpose, in addition to `shell_output`.
     pub pollers: Vec<String>,
 }
 
@@ -27,7 +28,7 @@ pub struct FixationOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FixationOptionsError {
     /// A threshold that the first call would reach.
-    #[error("`{key}` is {given}, it must be at least 2")]
+    #[error("`{key}` must be at least 2, got {given}")]
     TooSmall {
         /// The option.
         key: &'static str,

@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::admission::AdmissionSettings;
 
-/// `[tools.admission]`: how strictly a call is held against its tool.
+/// `[tools.admission]`: how strictly a call is checked against its tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AdmissionOptions {
-    /// Apply corrections of arguments that lose nothing (`"42"` for 42), and record them.
+    /// Apply lossless corrections of arguments (`"42"` for 42), and record them.
     pub coerce: bool,
-    /// Apply corrections of tool names that lose nothing, and record them.
+    /// Apply lossless corrections of tool names, and record them.
     pub resolve_names: bool,
-    /// How many rejected calls a turn may correct before the model is told to stop.
+    /// The number of rejected calls that the model may correct in a turn before it is told to stop.
     pub corrections: u32,
-    /// A text argument that is longer, in characters, earns a warning.
+    /// The length of a text argument, in characters, above which there is a warning.
     pub longest_text: usize,
-    /// The same for single parameters: a table for each tool, with parameters and lengths.
+    /// The same for individual parameters: a table for each tool, with parameters and lengths.
     pub longest_text_of: BTreeMap<String, BTreeMap<String, usize>>,
 }
 

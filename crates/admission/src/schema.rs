@@ -71,7 +71,10 @@ impl Retrieve for Remotes {
         uri: &Uri<String>,
     ) -> Result<Value, Box<dyn std::error::Error + Send + Sync>> {
         let name = uri.as_str().trim_end_matches('#');
-        self.0.get(name).cloned().ok_or_else(|| format!("nothing is fetched from `{name}`").into())
+        self.0
+            .get(name)
+            .cloned()
+            .ok_or_else(|| format!("the remote schema `{name}` is not fetched").into())
     }
 }
 
@@ -114,7 +117,8 @@ impl Schema {
     pub fn compile(source: &Value, remotes: &Remotes) -> Result<Self, SchemaError> {
         let fan = fan(source);
         if fan == Fan::TooWide {
-            let reason = "its references fan out, so that checking one value could take forever";
+            let reason =
+                "its references fan out so widely that checking one value could take forever";
             return Err(SchemaError { place: String::new(), reason: reason.to_owned() });
         }
         let source = match dialect::says_nullable(source) {
@@ -149,7 +153,10 @@ impl Schema {
         let mut schema = dialect::translated(source);
         let mut left: Vec<SchemaError> = without_dangling(&mut schema, remotes)
             .into_iter()
-            .map(|place| SchemaError { place, reason: "the reference leads nowhere".to_owned() })
+            .map(|place| SchemaError {
+                place,
+                reason: "the reference cannot be resolved".to_owned(),
+            })
             .collect();
         if !left.is_empty() && checks_nothing(&schema) {
             return Err(first);
@@ -220,8 +227,8 @@ impl Schema {
             return Vec::new();
         }
         let expected = match checked {
-            true => "a value that matches the schema, whose alternatives are too many to name",
-            false => "a value that can be checked: this one is nested too deeply for the schema",
+            true => "a value that matches the schema, which has too many alternatives to list",
+            false => "a less deeply nested value: this one cannot be checked against the schema",
         };
         vec![Violation {
             breach: Breach::Value,
@@ -278,7 +285,7 @@ impl Schema {
             | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
                 for name in unexpected {
                     let value = error.instance().get(name).map(shown).unwrap_or_default();
-                    add(Breach::Unknown, below(pointer, name), "not given".to_owned(), value);
+                    add(Breach::Unknown, below(pointer, name), "absent".to_owned(), value);
                 }
             }
             ValidationErrorKind::AnyOf { context }
@@ -499,19 +506,21 @@ fn expectation(kind: &ValidationErrorKind) -> String {
         K::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
         K::MinLength { limit } => format!("at least {limit} characters"),
         K::MaxLength { limit } => format!("at most {limit} characters"),
-        K::MinItems { limit } => format!("at least {limit} items"),
-        K::MaxItems { limit } => format!("at most {limit} items"),
-        K::MinProperties { limit } => format!("at least {limit} members"),
-        K::MaxProperties { limit } => format!("at most {limit} members"),
-        K::AdditionalItems { limit } => format!("at most {limit} items"),
-        K::UnevaluatedItems { .. } => "no further items".to_owned(),
-        K::UniqueItems => "items that all differ".to_owned(),
-        K::Contains => "an item of the kind that `contains` asks for".to_owned(),
-        K::Pattern { pattern } => format!("a match of the pattern `{pattern}`"),
-        K::FalseSchema => "not given".to_owned(),
-        K::Not { .. } => "anything but what `not` forbids".to_owned(),
-        K::OneOfMultipleValid { .. } => "exactly one of the alternatives, not several".to_owned(),
-        K::PropertyNames { .. } => "other member names".to_owned(),
+        K::MinItems { limit } => format!("an array of at least {limit} items"),
+        K::MaxItems { limit } => format!("an array of at most {limit} items"),
+        K::MinProperties { limit } => format!("an object with at least {limit} members"),
+        K::MaxProperties { limit } => format!("an object with at most {limit} members"),
+        K::AdditionalItems { limit } => format!("an array of at most {limit} items"),
+        K::UnevaluatedItems { .. } => "an array without further items".to_owned(),
+        K::UniqueItems => "an array of unique items".to_owned(),
+        K::Contains => "an array whose items satisfy `contains`".to_owned(),
+        K::Pattern { pattern } => format!("a string that matches the pattern `{pattern}`"),
+        K::FalseSchema => "absent".to_owned(),
+        K::Not { .. } => "a value that does not match the `not` schema".to_owned(),
+        K::OneOfMultipleValid { .. } => {
+            "a value that matches exactly one of the alternatives, not several".to_owned()
+        }
+        K::PropertyNames { .. } => "an object with valid member names".to_owned(),
         K::ContentEncoding { content_encoding } => format!("{content_encoding} text"),
         K::ContentMediaType { content_media_type } => format!("{content_media_type} text"),
         other => format!("a value that passes `{}`", other.keyword()),

@@ -176,7 +176,7 @@ pub fn probes(agent: Agent, log: &str, folder: &str) -> [Probe; 3] {
     [
         probe("a harmless call passes", before, call(1, "echo counterfoil"), Expected::Passes),
         probe("a destructive command is denied", before, call(2, DENIED), Expected::Objects),
-        probe("a stop on a false claim is blocked", stop, claim, Expected::Objects),
+        probe("stopping on a false claim is blocked", stop, claim, Expected::Objects),
     ]
 }
 
@@ -219,11 +219,13 @@ pub fn answered(code: Option<i32>, out: &str, err: &str) -> Answered {
         Some(0) if out.trim().is_empty() => Answered::Passed { notice: said(err) },
         Some(0) => match serde_json::from_str(out) {
             Ok(answer) => decision(&answer, err),
-            Err(_) => Answered::Failed(format!("the answer is not JSON: {}", first_line(out))),
+            Err(_) => {
+                Answered::Failed(format!("the hook's output is not JSON: {}", first_line(out)))
+            }
         },
         Some(2) => Answered::Objected(err.trim().to_owned()),
         Some(code) => Answered::Failed(format!("exit code {code}: {}", first_line(err))),
-        None => Answered::Failed("the command was ended by a signal".to_owned()),
+        None => Answered::Failed("the command was killed by a signal".to_owned()),
     }
 }
 
@@ -241,7 +243,7 @@ fn decision(answer: &Value, err: &str) -> Answered {
             let notice = Some(text("/systemMessage")).filter(|notice| !notice.is_empty());
             Answered::Passed { notice: said(notice.unwrap_or(err)) }
         }
-        _ => Answered::Failed("the answer is not an object".to_owned()),
+        _ => Answered::Failed("the hook's output is not a JSON object".to_owned()),
     }
 }
 
@@ -282,15 +284,25 @@ mod tests {
             (Some(0), r#"{"decision":"allow"}"#, "", passed("")),
             (Some(0), r#"{"continue":false,"stopReason":"end"}"#, "", objected("end")),
             (Some(2), r#"{"decision":"allow"}"#, "no\n", objected("no")),
-            (Some(0), "hello", "", Answered::Failed("the answer is not JSON: hello".to_owned())),
-            (Some(0), "[]", "", Answered::Failed("the answer is not an object".to_owned())),
+            (
+                Some(0),
+                "hello",
+                "",
+                Answered::Failed("the hook's output is not JSON: hello".to_owned()),
+            ),
+            (
+                Some(0),
+                "[]",
+                "",
+                Answered::Failed("the hook's output is not a JSON object".to_owned()),
+            ),
             (
                 Some(127),
                 "",
                 "sh: x: not found\n",
                 Answered::Failed("exit code 127: sh: x: not found".to_owned()),
             ),
-            (None, "", "", Answered::Failed("the command was ended by a signal".to_owned())),
+            (None, "", "", Answered::Failed("the command was killed by a signal".to_owned())),
         ] {
             assert_eq!(answered(code, out, err), expected, "{code:?} {out} {err}");
         }

@@ -14,13 +14,13 @@ use crate::toolbox;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HooksOptions {
-    /// What happens when the agent wants to stop with a claim that the record does not show:
-    /// `block` sends it back, `warn` tells the person, `off` checks nothing.
+    /// What happens when the agent wants to stop with a claim that the record does not support:
+    /// `block` sends it back, `warn` warns the user, `off` checks nothing.
     pub stop: StopMode,
     /// How many times in a row an agent is sent back. After that, it passes with a warning.
     pub blocks_in_a_row: u32,
     /// What happens to a tool when its hook fails: `open` lets the agent decide and reports the
-    /// failure, `ask` has a person asked, `closed` denies it. A stop always passes.
+    /// failure, `ask` asks a person, `closed` denies it. A stop always passes.
     pub on_failure: OnFault,
     /// What happens to a call that needs approval if the user has switched the agent's questions
     /// off (`bypassPermissions`): `protect` denies calls that cannot be undone or that change a
@@ -36,19 +36,19 @@ pub struct HooksOptions {
     /// agent's own permissions apply to them.
     pub block_network_commands: bool,
     /// Whether commands that cannot be undone need approval: `git reset --hard`, `git push
-    /// --force`, `terraform destroy`; also showing keys and passwords, giving a tool a file of
-    /// them, and running downloaded code at once.
+    /// --force`, `terraform destroy`; also showing keys and passwords, passing a file of
+    /// them to a tool, and running downloaded code immediately.
     pub ask_irreversible: bool,
 }
 
-/// What happens when an agent wants to stop with a claim that the record does not show.
+/// What happens when an agent wants to stop with a claim that the record does not support.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopMode {
     /// It is sent back.
     #[default]
     Block,
-    /// The person gets a warning.
+    /// The user gets a warning.
     Warn,
     /// Nothing is checked.
     Off,
@@ -84,10 +84,10 @@ pub enum WithoutQuestions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HooksOptionsError {
     /// The number is out of range. Agents end a turn by themselves after eight.
-    #[error("`blocks_in_a_row` is {0}, it must be from 1 to 7")]
+    #[error("`blocks_in_a_row` must be from 1 to 7, got {0}")]
     Blocks(u32),
     /// The time is too short to do anything, or longer than any agent waits.
-    #[error("`time_limit_ms` is {0}, it must be from 100 to 60000")]
+    #[error("`time_limit_ms` must be from 100 to 60000, got {0}")]
     TimeLimit(u64),
 }
 
@@ -236,9 +236,9 @@ mod tests {
             options.resolve().unwrap_err().to_string()
         };
         for (wrong, expected) in [
-            (with(|o| o.blocks_in_a_row = 0), "`blocks_in_a_row` is 0, it must be from 1 to 7"),
-            (with(|o| o.blocks_in_a_row = 8), "`blocks_in_a_row` is 8, it must be from 1 to 7"),
-            (with(|o| o.time_limit_ms = 1), "`time_limit_ms` is 1, it must be from 100 to 60000"),
+            (with(|o| o.blocks_in_a_row = 0), "`blocks_in_a_row` must be from 1 to 7, got 0"),
+            (with(|o| o.blocks_in_a_row = 8), "`blocks_in_a_row` must be from 1 to 7, got 8"),
+            (with(|o| o.time_limit_ms = 1), "`time_limit_ms` must be from 100 to 60000, got 1"),
         ] {
             assert_eq!(wrong, expected);
         }

@@ -72,10 +72,10 @@ pub enum RespondError {
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// The user's message could not be recorded.
-    #[error("what was said cannot be recorded: {0}")]
+    #[error("the event cannot be recorded: {0}")]
     NotHeard(#[source] AppendError),
     /// The judgement could not be recorded.
-    #[error("the judgement cannot be recorded: {0}")]
+    #[error("the result of the check cannot be recorded: {0}")]
     NotJudged(#[source] AppendError),
 }
 
@@ -210,7 +210,7 @@ fn before_answer(hosted: &HostedCall, before: Before) -> Answer {
             Some(Decision::Ask(format!("counterfoil: {}", whys.join("; "))))
         }
         Judged::Denied(reasons) => {
-            let mut text = format!("counterfoil: `{}` may not run: ", hosted.tool.name);
+            let mut text = format!("counterfoil: `{}` was not run: ", hosted.tool.name);
             let messages: Vec<&str> = reasons.iter().map(|r| r.message.as_str()).collect();
             text.push_str(&messages.join("; "));
             if let Some(help) = reasons.iter().find_map(|reason| reason.help.as_deref()) {

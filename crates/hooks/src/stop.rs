@@ -46,9 +46,10 @@ impl<'e> Speaker<'e> {
     /// Identifies the speaker. Returns an error with the notice for the person if nothing can be
     /// checked. Gemini CLI gives only the folder of its sub-agents' logs.
     fn of(event: &'e Event, agent: Agent) -> Result<Self, &'static str> {
-        const NO_LOG: &str = "counterfoil: the agent names no transcript; nothing was checked";
+        const NO_LOG: &str =
+            "counterfoil: the agent did not name its transcript; nothing was checked";
         const WHO_SPEAKS: &str =
-            "counterfoil: cannot tell which sub-agent reports; its report was not checked";
+            "counterfoil: cannot tell which sub-agent is reporting; its report was not checked";
         let log = event.transcript.as_deref().ok_or(NO_LOG)?;
         if agent == Agent::Gemini && log.is_dir() {
             let helper = who_speaks(log).ok_or(WHO_SPEAKS)?;
@@ -109,7 +110,7 @@ pub(crate) async fn stop(
     let unread = read_by_judge(guard, &mut judged, &mut memory).await;
     let mut answer = answer(&judged, may);
     if let Some(why) = unread {
-        answer.add_notice(&format!("counterfoil: the answer was not judged: {why}"));
+        answer.add_notice(&format!("counterfoil: the answer was not checked by the judge: {why}"));
     }
     memory.set_blocks(if answer.decision.is_some() { blocks + 1 } else { 0 });
     memory.set_judged(answer.decision.is_some(), told.unwrap_or_default());
@@ -271,7 +272,7 @@ fn answer(judged: &Judged, may_send_back: bool) -> Answer {
     let (mut answer, redactor) = (Answer::default(), Redactor::standard());
     if *left_out > 0 {
         answer.add_notice(&format!(
-            "counterfoil: the agent's text is too long; its first {} kB were not judged",
+            "counterfoil: the agent's text is too long; its first {} kB were not checked",
             left_out.div_ceil(1000)
         ));
     }
@@ -303,8 +304,7 @@ fn warnings(review: &Review, coverage: &Coverage) -> Option<String> {
         let tampering = tampering(coverage);
         return (!tampering.is_empty()).then(|| format!("counterfoil: {}", tampering.join("; ")));
     }
-    let mut text =
-        "counterfoil: the record does not support everything that the agent said".to_owned();
+    let mut text = "counterfoil: the record does not support everything the agent said".to_owned();
     for finding in findings.iter().take(TOLD) {
         text.push_str(&format!("\n- {}", counterfoil_guard::remark(finding)));
     }
@@ -324,8 +324,8 @@ fn gap(coverage: &Coverage) -> Option<String> {
     let mut said = tampering(coverage);
     if *without > 0 {
         said.push(format!(
-            "({without} of {calls} tool calls of this turn have no receipt: the \
-            agent's own log was read)"
+            "({without} of {calls} tool calls in this turn have no receipt; the \
+            agent's own log was used instead)"
         ));
     }
     (!said.is_empty()).then(|| said.join("\n"))
@@ -343,8 +343,8 @@ fn tampering(coverage: &Coverage) -> Vec<String> {
         let tools: Vec<&str> = coverage.unheard.iter().map(Receipt::tool).collect();
         let tools = named(&tools);
         said.push(format!(
-            "receipts of {tools} name calls that the agent's own log does not have: \
-            they support nothing [FK040 receipt-tampering]"
+            "receipts for {tools} name calls that are not in the agent's own log; they \
+            do not count as evidence [FK040 receipt-tampering]"
         ));
     }
     if !coverage.differing.is_empty() {
@@ -352,7 +352,7 @@ fn tampering(coverage: &Coverage) -> Vec<String> {
         let tools = named(&tools);
         said.push(format!(
             "the agent's own log has a different result for {tools} than the \
-            receipts; the receipts count [FK040 receipt-tampering]"
+            receipts; the receipts take precedence [FK040 receipt-tampering]"
         ));
     }
     said

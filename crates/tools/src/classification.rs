@@ -59,16 +59,16 @@ impl ExitCause {
     #[must_use]
     pub fn message(self, exit_code: i32) -> String {
         match self {
-            Self::NotExecutable => "the command may not be executed (exit code 126)".to_owned(),
-            Self::CommandNotFound => "there is no such command (exit code 127)".to_owned(),
+            Self::NotExecutable => "the command cannot be executed (exit code 126)".to_owned(),
+            Self::CommandNotFound => "the command was not found (exit code 127)".to_owned(),
             Self::PermissionDenied => {
-                format!("permission was denied to the command (exit code {exit_code})")
+                format!("the command failed: permission denied (exit code {exit_code})")
             }
             Self::NoSuchFile => {
-                format!("the command missed a file or directory (exit code {exit_code})")
+                format!("the command failed: no such file or directory (exit code {exit_code})")
             }
             Self::Signal(signal) => {
-                format!("the command was ended by signal {signal} (exit code {exit_code})")
+                format!("the command was killed by signal {signal} (exit code {exit_code})")
             }
             Self::Failed => format!("the command failed with exit code {exit_code}"),
         }

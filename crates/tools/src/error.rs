@@ -14,13 +14,15 @@ pub enum ToolError {
         message: String,
     },
     /// The files that a command would write could not be copied first, so it did not run.
-    #[error("the command did not run, because there is no snapshot of what it writes: {reason}")]
+    #[error(
+        "the command did not run: cannot take a snapshot of the files it would write: {reason}"
+    )]
     SnapshotFailed {
         /// The reason.
         reason: String,
     },
     /// A command failed, and its changes could not all be rolled back.
-    #[error("the command failed, and not everything could be put back: {reason}")]
+    #[error("the command failed, and not all of its changes could be rolled back: {reason}")]
     RollbackFailed {
         /// Each of the files, with the reason.
         reason: String,

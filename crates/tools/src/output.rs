@@ -61,8 +61,8 @@ impl ToolOutput {
         Some(match self.exit_code {
             Some(exit_code) => {
                 let message = match category {
-                    ToolErrorCategory::Timeout => "the command took too long".to_owned(),
-                    ToolErrorCategory::Cancelled => "the command was given up".to_owned(),
+                    ToolErrorCategory::Timeout => "the command timed out".to_owned(),
+                    ToolErrorCategory::Cancelled => "the command was cancelled".to_owned(),
                     _ => ExitCause::of(exit_code, &self.stderr()).map_or_else(
                         || "the command failed".to_owned(),
                         |cause| cause.message(exit_code),

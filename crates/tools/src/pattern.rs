@@ -11,7 +11,7 @@ const LONGEST: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// It is too long.
-    #[error("the pattern has {length} bytes; the limit is {LONGEST}")]
+    #[error("the pattern is {length} bytes long; the limit is {LONGEST}")]
     TooLong {
         /// Its length in bytes.
         length: usize,
@@ -20,7 +20,7 @@ pub enum PatternError {
     #[error("the pattern is empty")]
     Empty,
     /// Its syntax is wrong.
-    #[error("`{pattern}` is not a pattern: {reason}")]
+    #[error("`{pattern}` is not a valid pattern: {reason}")]
     Syntax {
         /// The pattern.
         pattern: String,

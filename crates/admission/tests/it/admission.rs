@@ -218,8 +218,8 @@ fn names_are_listed_by_similarity() {
         "there is no tool `read_fil`; did you mean `read_file`? \
          Available: `read_file`, `patch`, `web_search`"
     );
-    assert_eq!(message(&few, " "), "the call names no tool");
-    assert_eq!(message(&Catalog::known([]).0, "x"), "there is no tool `x`; no tool is available");
+    assert_eq!(message(&few, " "), "the call does not name a tool");
+    assert_eq!(message(&Catalog::known([]).0, "x"), "there is no tool `x`; no tools are available");
     let many = Catalog::known((0..11).map(|n| Tool::named(format!("t{n}")))).0;
     let listed = message(&many, "nothing_like_it");
     assert!(listed.ends_with(", …") && listed.matches('`').count() == 2 + 20, "{listed}");
@@ -298,14 +298,14 @@ fn reports_and_answers() {
         answer.text,
         "Tool call rejected: read_file; nothing was executed.\n\nIssues:\n\
          - [WRONG_TYPE] `/lines` must be integer, got \"x\"\n\n\
-         Correct the arguments named above and call again, once. Do not report \
+         Correct the arguments named above and make the call once more. Do not report \
          this call as done."
     );
     let mut rounds = Corrections::default();
     assert_eq!([rounds.again(), rounds.again(), rounds.again()], [Ok(1), Ok(2), Ok(3)]);
     assert_eq!(
         rounds.again().unwrap_err().to_string(),
-        "the turn stops: 3 rounds of correction did not lead to a valid tool call"
+        "turn stopped: no valid tool call after 3 rounds of correction"
     );
 }
 

@@ -76,7 +76,7 @@ mod tests {
         check(
             &format!("{rules}tool = \"[\"\n"),
             11,
-            "b: tool: `[` is not a pattern: unclosed character class; missing ']'",
+            "b: tool: `[` is not a valid pattern: unclosed character class; missing ']'",
         );
         check(
             &format!(

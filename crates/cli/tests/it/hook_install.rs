@@ -40,8 +40,8 @@ fn installed_and_tried_out() {
       added    PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, Stop, SubagentStop, SessionEnd
     tested with a separate state folder:
       yes  a harmless call passes
-      yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (this cannot be approved)
-      yes  a stop on a false claim is blocked: Your message says what the record of this session does not show.
+      yes  a destructive command is denied: counterfoil: `Bash` was not run: `rm -r /` is blocked (this cannot be approved)
+      yes  stopping on a false claim is blocked: Your message says what the record of this session does not show.
     ");
     let once = text(&desk, SETTINGS);
     assert_eq!(names(&desk, "home/.claude"), ["settings.json"], "nothing is left beside it");
@@ -160,8 +160,8 @@ fn a_canary_that_fails_says_what_and_what_to_do() {
       added    PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, Stop, SubagentStop, SessionEnd
     tested with a separate state folder:
       yes  a harmless call passes
-      yes  a destructive command is denied: counterfoil: `Bash` may not run: `rm -r /` is blocked (this cannot be approved)
-      NO   a stop on a false claim is blocked: the hook raised no objection
+      yes  a destructive command is denied: counterfoil: `Bash` was not run: `rm -r /` is blocked (this cannot be approved)
+      NO   stopping on a false claim is blocked: it raised no objection
     --- stderr
     note: the command contains a path on this machine; put `counterfoil` on PATH so that it works for everyone who shares these settings
     error: the hook does not work

@@ -383,12 +383,12 @@ fn the_file_that_is_named_is_protected_and_a_shell_of_the_responses_is_one() {
 fn what_the_tool_itself_refuses_is_told() {
     let desk = Desk::with(&[("a.txt", "a")]);
     for (tool, arguments, expected) in [
-        ("read_file", r#"{"path":"/etc/passwd"}"#, "`/etc/passwd` lies outside the workspace"),
-        ("read_file", r#"{"path":".env"}"#, "`tools.file.deny_read` names it"),
-        ("write_file", r#"{"path":"../x","content":"x"}"#, "lies outside the workspace"),
-        ("fetch", r#"{"url":"https://169.254.169.254/"}"#, "leads to 169.254.169.254"),
+        ("read_file", r#"{"path":"/etc/passwd"}"#, "`/etc/passwd` is outside the workspace"),
+        ("read_file", r#"{"path":".env"}"#, "it matches `tools.file.deny_read`"),
+        ("write_file", r#"{"path":"../x","content":"x"}"#, "is outside the workspace"),
+        ("fetch", r#"{"url":"https://169.254.169.254/"}"#, "resolves to 169.254.169.254"),
         ("fetch", r#"{"url":"http://example.com/"}"#, "only `https:` is fetched"),
-        ("shell", r#"{"command":"ls","cwd":"/etc"}"#, "`/etc` lies outside the workspace"),
+        ("shell", r#"{"command":"ls","cwd":"/etc"}"#, "`/etc` is outside the workspace"),
     ] {
         let ran = explain(&desk, &format!("--tool {tool} --args '{arguments}'"));
         let tool = ran.out.lines().find(|line| line.starts_with("  tool        deny")).unwrap();

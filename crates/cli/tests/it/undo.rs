@@ -35,7 +35,7 @@ fn a_command_is_undone_and_that_has_a_receipt() {
     std::fs::write(&notes, "changed since\n").unwrap();
     let refused = spawn(&desk, &["undo", &id]);
     assert_eq!(refused.code, 2, "{refused}");
-    assert!(refused.err.contains("changed since the command ended: "), "{refused}");
+    assert!(refused.err.contains("files changed since the command ended: "), "{refused}");
     assert!(refused.err.contains("notes.txt") && refused.err.contains("--force"), "{refused}");
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "changed since\n");
     let undone = spawn(&desk, &["undo", &id, "--force"]);

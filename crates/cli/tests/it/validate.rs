@@ -48,7 +48,7 @@ fn the_answer_to_the_model() {
     let call = r#"{"id":"c1","name":"get_order","arguments":"{}"}"#;
     assert_snapshot!(desk.run_with("validate --tools tools.json --as-tool-result", call), @r#"
     exit 1
-    {"role":"tool","tool_call_id":"c1","content":"Tool call rejected: get_order; nothing was executed.\n\nIssues:\n- [MISSING_REQUIRED] `/id` is required but missing; expected integer\n\nCorrect the arguments named above and call again, once. Do not report this call as done."}
+    {"role":"tool","tool_call_id":"c1","content":"Tool call rejected: get_order; nothing was executed.\n\nIssues:\n- [MISSING_REQUIRED] `/id` is required but missing; expected integer\n\nCorrect the arguments named above and make the call once more. Do not report this call as done."}
     "#);
 }
 

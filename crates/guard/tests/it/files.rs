@@ -89,11 +89,11 @@ fn lines_are_read_and_what_is_cut_is_said() {
         (json!({"path": "ten"}), &ten),
         (
             json!({"path": "ten", "limit": 2}),
-            "line 1\nline 2\n[lines 1 to 2 of 10; read on with offset 3]\n",
+            "line 1\nline 2\n[lines 1 to 2 of 10; continue with offset 3]\n",
         ),
         (
             json!({"path": "ten", "offset": 4, "limit": 1}),
-            "line 4\n[lines 4 to 4 of 10; read on with offset 5]\n",
+            "line 4\n[lines 4 to 4 of 10; continue with offset 5]\n",
         ),
         (json!({"path": "ten", "offset": 10}), "line 10\n"),
         (json!({"path": "ten", "offset": 9, "limit": 2}), "line 9\nline 10\n"),
@@ -108,15 +108,15 @@ fn lines_are_read_and_what_is_cut_is_said() {
         assert!(output.side_effects.is_empty());
     }
     for (arguments, expected) in [
-        (json!({"path": "ten", "offset": 11}), "`ten` has 10 lines: `offset` is 11"),
-        (json!({"path": "one", "offset": 2}), "`one` has 1 line: `offset` is 2"),
-        (json!({"path": "empty", "offset": 2}), "`empty` has no lines: `offset` is 2"),
-        (json!({"path": "ten", "offset": 0}), "`offset` is not a number from 1"),
-        (json!({"path": "ten", "limit": -1}), "`limit` is not a number from 1"),
-        (json!({"path": "ten", "limit": "2"}), "`limit` is not a number from 1"),
-        (json!({"path": ""}), "`path` is not a path"),
-        (json!({"path": "a\u{0}b"}), "`path` is not a path"),
-        (json!({"path": 3}), "`path` is not a text"),
+        (json!({"path": "ten", "offset": 11}), "`ten` has 10 lines, but `offset` is 11"),
+        (json!({"path": "one", "offset": 2}), "`one` has 1 line, but `offset` is 2"),
+        (json!({"path": "empty", "offset": 2}), "`empty` has no lines, but `offset` is 2"),
+        (json!({"path": "ten", "offset": 0}), "`offset` must be a whole number of at least 1"),
+        (json!({"path": "ten", "limit": -1}), "`limit` must be a whole number of at least 1"),
+        (json!({"path": "ten", "limit": "2"}), "`limit` must be a whole number of at least 1"),
+        (json!({"path": ""}), "`path` is not a valid path"),
+        (json!({"path": "a\u{0}b"}), "`path` is not a valid path"),
+        (json!({"path": 3}), "`path` must be a string"),
         (json!({}), "`path` is missing"),
     ] {
         assert_eq!(room.refused("read_file", arguments), (InvalidParameters, expected.to_owned()));
@@ -134,7 +134,7 @@ fn long_files_and_long_lines_are_cut_where_reading_can_go_on() {
 
     let output = room.call("read_file", json!({"path": "many"}));
     assert!(output.truncated);
-    assert!(output.text.ends_with("line 0050\n[lines 1 to 50 of 1000; read on with offset 51]\n"));
+    assert!(output.text.ends_with("line 0050\n[lines 1 to 50 of 1000; continue with offset 51]\n"));
     let mut read = String::new();
     let mut offset = 1;
     while offset <= 1_000 {
@@ -147,15 +147,15 @@ fn long_files_and_long_lines_are_cut_where_reading_can_go_on() {
 
     let output = room.call("read_file", json!({"path": "long"}));
     let expected =
-        format!("{}\n[line 1 is longer than 500 characters and was cut]\n", "x".repeat(500));
+        format!("{}\n[line 1 is longer than 500 characters and was truncated]\n", "x".repeat(500));
     assert_eq!((output.text, output.truncated), (expected, true));
 
     let output = room.call("read_file", json!({"path": "lines"}));
-    assert_eq!(output.text, "first\n[lines 1 to 1 of 3; read on with offset 2]\n");
+    assert_eq!(output.text, "first\n[lines 1 to 1 of 3; continue with offset 2]\n");
     let output = room.call("read_file", json!({"path": "lines", "offset": 2}));
     let expected = format!(
-        "{}\n[line 2 is longer than 500 characters and was cut]\n[lines 2 to 2 of 3; read on with \
-         offset 3]\n",
+        "{}\n[line 2 is longer than 500 characters and was truncated]\n[lines 2 to 2 of 3; \
+         continue with offset 3]\n",
         "x".repeat(500)
     );
     assert_eq!(output.text, expected);
@@ -182,14 +182,14 @@ fn what_is_no_text_or_no_file_is_told_apart() {
     assert_eq!(room.text("read_file", json!({"path": "bom"})), "\u{feff}text\n");
     for (path, expected) in [
         ("binary", "`binary` is not text (7 bytes)"),
-        ("folder", "`folder` is a directory: `list_directory` lists it"),
-        (".", "`.` is a directory: `list_directory` lists it"),
-        ("missing", "there is no `missing`"),
-        ("folder/x/y", "a part of `folder/x/y` is not a directory"),
-        ("dangling", "`dangling` cannot be used: it is, or lies behind, a link that leads nowhere"),
+        ("folder", "`folder` is a directory; use `list_directory`"),
+        (".", "`.` is a directory; use `list_directory`"),
+        ("missing", "`missing` does not exist"),
+        ("folder/x/y", "part of the path `folder/x/y` is not a directory"),
+        ("dangling", "`dangling` cannot be used: it is, or is reached through, a broken link"),
         ("pipe", "`pipe` cannot be used: it is not a regular file"),
         ("socket", "`socket` cannot be used: it is not a regular file"),
-        ("a\nb", "there is no `a\\u{a}b`"),
+        ("a\nb", "`a\\u{a}b` does not exist"),
     ] {
         let refused = room.refused("read_file", json!({"path": path}));
         assert_eq!(refused, (PermanentFailure, expected.to_owned()));
@@ -224,7 +224,7 @@ fn files_without_permission_are_refused_by_the_system() {
     }
     assert_eq!(
         room.refused("read_file", json!({"path": "closed"})),
-        (PermanentFailure, "the system does not let this process use `closed`".to_owned())
+        (PermanentFailure, "the operating system denies access to `closed`".to_owned())
     );
 }
 
@@ -312,7 +312,7 @@ fn without_a_workspace_nothing_is_used() {
         room.stage.workspace = workspace.into();
         assert_eq!(
             room.refused("read_file", json!({"path": "a"})),
-            (PolicyBlocked, "there is no workspace that files could be used in".to_owned())
+            (PolicyBlocked, "there is no workspace in which files can be accessed".to_owned())
         );
     }
 }
@@ -334,11 +334,11 @@ fn options_that_cannot_be_used_say_why() {
     for (options, expected) in [
         (
             FileOptions { deny_read: list("a["), ..FileOptions::default() },
-            "deny_read: `a[` is not a pattern: unclosed character class; missing ']'",
+            "deny_read: `a[` is not a valid pattern: unclosed character class; missing ']'",
         ),
         (
             FileOptions { allow_read: list("{a"), ..FileOptions::default() },
-            "allow_read: `{a` is not a pattern: unclosed alternate group; missing '}' (maybe \
+            "allow_read: `{a` is not a valid pattern: unclosed alternate group; missing '}' (maybe \
              escape '{' with '[{]'?)",
         ),
         (
@@ -347,7 +347,7 @@ fn options_that_cannot_be_used_say_why() {
         ),
         (
             FileOptions { max_output_chars: 1, ..FileOptions::default() },
-            "`max_output_chars` is 1, it must be between 500 and 10000000",
+            "`max_output_chars` must be between 500 and 10000000, got 1",
         ),
     ] {
         let error: FileOptionsError = options.resolve().unwrap_err();

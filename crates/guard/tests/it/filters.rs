@@ -255,17 +255,17 @@ fn a_configuration_may_add_filters_and_leave_some_out() {
         assert_eq!(made.text, expected, "{command}");
     }
     for (options, error) in [
-        ("without = [\"carg\"]", "without: there is no filter `carg`; there are cargo, "),
-        ("[[own]]\nid = \"git\"\ncommands = [\"x\"]", "own: there are two filters `git`"),
-        ("[[own]]\nid = \"x y\"\ncommands = [\"x\"]", "own: a filter is called `x y`; "),
-        ("[[own]]\nid = \"x\"", "own: the filter `x` knows no command"),
+        ("without = [\"carg\"]", "without: there is no filter `carg`; available: cargo, "),
+        ("[[own]]\nid = \"git\"\ncommands = [\"x\"]", "own: there are two filters named `git`"),
+        ("[[own]]\nid = \"x y\"\ncommands = [\"x\"]", "own: `x y` is not a valid filter name; "),
+        ("[[own]]\nid = \"x\"", "own: the filter `x` lists no commands"),
         (
             "[[own]]\nid = \"x\"\ncommands = [\"x\"]\nprogress = [\"a\", \"(\"]",
-            "own: the filter `x`: `(` is not a regular expression: ",
+            "own: the filter `x`: `(` is not a valid regular expression: ",
         ),
         (
             "[[own]]\nid = \"x\"\ncommands = [\"x\"]\ncut = { above = 5, head = 3, tail = 2 }",
-            "own: the filter `x`: head and tail together must be less than `above`",
+            "own: the filter `x`: `head` plus `tail` must be less than `above`",
         ),
     ] {
         let options: FilterOptions = toml::from_str(options).unwrap();
@@ -278,7 +278,7 @@ fn a_configuration_may_add_filters_and_leave_some_out() {
         off.apply("   Compiling a v0.1.0\n", &FilterCall { commands: &commands, failed: false });
     assert_eq!(made.text, "   Compiling a v0.1.0\n");
     let empty = FilterDeclaration::default().resolve().unwrap_err().to_string();
-    assert_eq!(empty, "a filter is called ``; a name is letters, digits and `-`");
+    assert_eq!(empty, "`` is not a valid filter name; use only letters, digits and `-`");
 }
 
 /// End to end: the record has every line, the agent sees fewer, and the receipt has the digest of

@@ -346,9 +346,7 @@ fn confinement_says_what_is_not_held() {
     let confinement = room.run("true").confinement.unwrap();
     assert_eq!(confinement.profile, "off");
     let said = confinement.not_held.join("; ");
-    for part in
-        ["files outside the workspace", "the network", "other processes", "leaves the group"]
-    {
+    for part in ["files outside the workspace", "the network", "other processes", "process group"] {
         assert!(said.contains(part), "{said}");
     }
     let root = is_root();

@@ -223,8 +223,8 @@ fn a_required_snapshot_over_the_cap_is_an_error() {
     furnish(&bench);
     let answer = bench.run("echo x > a.txt");
     assert_eq!(answer.status, Status::Failed);
-    let expected = "the command did not run, because there is no snapshot of what it writes: it \
-                    would be larger than the 3 bytes that it may have";
+    let expected = "the command did not run: cannot take a snapshot of the files it would write: \
+                    the snapshot would exceed the limit of 3 bytes";
     assert!(answer.text.contains(expected), "{}", answer.text);
     assert_eq!(fs::read_to_string(bench.work().join("a.txt")).unwrap(), "one\n");
     // There is nothing to copy.
@@ -369,7 +369,7 @@ fn undo_leaves_alone_what_somebody_put_there_since() {
         assert!(matches!(&error, UndoError::InTheWay(files) if files.len() == 1), "{error}");
         let error = undo(SinceChanged::Overwrite).unwrap_err();
         let UndoError::Partial(failed) = &error else { panic!("{error}") };
-        assert!(failed.iter().all(|f| f.contains("did not make is in it")), "{error}");
+        assert!(failed.iter().all(|f| f.contains("command did not create")), "{error}");
         assert_eq!(fs::read_to_string(bench.work().join(mine)).unwrap(), "mine\n", "{command}");
         // Once the foreign file is moved away, everything is removed.
         let top = mine.split('/').nth(1).unwrap();

@@ -53,8 +53,8 @@ impl Contract for Codex {
                 specific.insert(
                     "permissionDecisionReason".to_owned(),
                     json!(format!(
-                        "{reason}; it needs the user's approval, which this agent cannot ask for \
-                         here"
+                        "{reason}; the call needs the user's approval, which this agent cannot \
+                         ask for here"
                     )),
                 );
             }

@@ -70,8 +70,8 @@ impl Contract for Gemini {
                 out.insert(
                     "reason".to_owned(),
                     json!(format!(
-                        "{reason}; it needs the user's approval, which this agent cannot ask for \
-                         here"
+                        "{reason}; the call needs the user's approval, which this agent cannot \
+                         ask for here"
                     )),
                 );
             }

@@ -33,7 +33,7 @@ pub enum ReadEventError {
     #[error("the event is not a JSON object")]
     NotAnObject,
     /// A member occurs twice, and it is not known which one the agent reads.
-    #[error("the event has `{member}` twice in one object")]
+    #[error("the event has the key `{member}` twice in one object")]
     Twice {
         /// The name of the member.
         member: String,

@@ -56,7 +56,7 @@ pub struct Turn {
 #[derive(Debug, thiserror::Error)]
 pub enum MemoryError {
     /// The memory could not be read or written.
-    #[error("what is remembered of the session cannot be read or written: {0}")]
+    #[error("the saved session state cannot be read or written: {0}")]
     Memory(#[source] io::Error),
     /// The transcript could not be read.
     #[error("the transcript `{path}` cannot be read: {reason}")]

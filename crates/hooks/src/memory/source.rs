@@ -82,7 +82,7 @@ fn digest(file: &mut File, offset: u64) -> io::Result<String> {
 /// Opens a regular file for reading, so that no pipe is waited for.
 pub(super) fn open(path: &Path) -> io::Result<File> {
     if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
     }
     File::open(path)
 }

@@ -240,7 +240,7 @@ pub(super) fn parsed(text: &str, comments: bool) -> Result<Node<'_>, SettingsErr
     })?;
     let root = parsed.value.ok_or_else(|| SettingsError::Syntax {
         line: line_of(text, text.len()),
-        what: "there is nothing but comments here".to_owned(),
+        what: "the file contains nothing but comments".to_owned(),
     })?;
     object(text, &root, "").map(|_| ())?;
     Ok(root)
@@ -277,9 +277,9 @@ where
 
 fn shape(text: &str, node: &Node<'_>, at: &str, expected: &'static str) -> SettingsError {
     let found = match node {
-        Node::StringLit(_) => "a text",
+        Node::StringLit(_) => "a string",
         Node::NumberLit(_) => "a number",
-        Node::BooleanLit(_) => "true or false",
+        Node::BooleanLit(_) => "a boolean",
         Node::Object(_) => "an object",
         Node::Array(_) => "a list",
         Node::NullKeyword(_) => "null",

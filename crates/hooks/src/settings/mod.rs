@@ -82,7 +82,7 @@ pub enum SettingsError {
         what: String,
     },
     /// There is something else in the place of the hooks.
-    #[error("{at} is {found}, not {expected}")]
+    #[error("{at} must be {expected}, got {found}")]
     Shape {
         /// The line, 1-based.
         line: usize,

@@ -226,7 +226,7 @@ pub(super) fn written(before: &str, document: &DocumentMut) -> String {
 pub(super) fn shape(text: &str, at: &str, item: &Item, expected: &'static str) -> SettingsError {
     let key = at.rsplit('.').next().unwrap_or(at);
     let found = match item.type_name() {
-        "string" => "a text",
+        "string" => "a string",
         "array" => "a list",
         "inline table" | "table" => "a table",
         "array of tables" => "a list of tables",

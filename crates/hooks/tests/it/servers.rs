@@ -120,7 +120,7 @@ fn what_no_edit_understands_is_named() {
     let otherwise = servers.iter().filter(|one| matches!(one.reached, Reached::Otherwise(_)));
     assert_eq!(otherwise.count(), 4, "{servers:?}");
     for (text, what) in [
-        (r#"{"mcpServers": []}"#, "`mcpServers` is a list, not an object"),
+        (r#"{"mcpServers": []}"#, "`mcpServers` must be an object, got a list"),
         (r#"{"mcpServers": {"a": {}, "a": {}}}"#, "duplicate key `a`"),
         ("{", "EOF while parsing an object"),
     ] {

@@ -332,15 +332,15 @@ fn a_broken_file_is_left_alone_and_the_line_is_named() {
     assert_snapshot!(said.join("\n"), @r#"
     "{\n  \"a\": 1,\n}" line 3: key must be a string
     "{\n  // mine\n  \"a\": 1\n}" line 2: key must be a string
-    "[]" line 1: the file is a list, not an object
-    "{\n  \"hooks\": []\n}" line 2: `hooks` is a list, not an object
-    "{\n  \"hooks\": { \"Stop\":\n 1 }\n}" line 3: `hooks.Stop` is a number, not a list
+    "[]" line 1: the file must be an object, got a list
+    "{\n  \"hooks\": []\n}" line 2: `hooks` must be an object, got a list
+    "{\n  \"hooks\": { \"Stop\":\n 1 }\n}" line 3: `hooks.Stop` must be a list, got a number
     "{\n  \"hooks\": {},\n  \"hooks\": {}\n}" line 3: duplicate key `hooks`
     "{\n  // mine\n  \"a\" 1\n}" line 3: expected colon after the string or word in object property
-    "// mine\n" line 2: there is nothing but comments here
+    "// mine\n" line 2: the file contains nothing but comments
     "a = 1\nb = \n" line 2: string values must be quoted, expected literal string
-    "a = 1\nhooks = 1\n" line 2: `hooks` is a single value, not a table
-    "[hooks]\nStop = 1\n" line 2: `hooks.Stop` is a single value, not a list
+    "a = 1\nhooks = 1\n" line 2: `hooks` must be a table, got a single value
+    "[hooks]\nStop = 1\n" line 2: `hooks.Stop` must be a list, got a single value
     "#);
 }
 

@@ -204,7 +204,7 @@ impl Reader {
         let rest = self.text.iter().skip(self.at);
         let name: String = rest.take_while(|c| c.is_alphanumeric() || **c == '_').collect();
         if name.is_empty() {
-            return Err(self.syntax("the name of a member is only known when it runs"));
+            return Err(self.syntax("a member name is only known at run time"));
         }
         self.at += name.chars().count();
         if !self.takes("(") {
@@ -272,13 +272,15 @@ impl Reader {
             }
             let value = match self.peek() {
                 Some('$' | '"' | '\'' | '(' | '[') => self.primary()?,
-                _ if self.name().is_empty() => return Err(self.syntax("a table cannot be read")),
+                _ if self.name().is_empty() => {
+                    return Err(self.syntax("a hash table cannot be read"));
+                }
                 _ => Value::Unknown,
             };
             self.discard(value);
             self.skip_blanks();
             if !self.takes("=") {
-                return Err(self.syntax("a table has no `=`"));
+                return Err(self.syntax("a hash table entry has no `=`"));
             }
             self.skip_lines();
             let value = self.pipeline()?;

@@ -68,7 +68,9 @@ impl Reader {
     }
 
     pub(super) fn syntax(&self, reason: &str) -> NotAnalysable {
-        NotAnalysable::Syntax { reason: format!("{reason} at character {} of PowerShell", self.at) }
+        NotAnalysable::Syntax {
+            reason: format!("{reason} at character {} of the PowerShell script", self.at),
+        }
     }
 
     /// Reads what another script holds, at the end of this one's commands.
@@ -135,12 +137,14 @@ impl Reader {
                 reader.skip_separators();
                 match reader.peek() {
                     None if close.is_none() => return Ok(()),
-                    None => return Err(reader.syntax("something is not closed")),
+                    None => return Err(reader.syntax("a bracket is not closed")),
                     next if next == close => {
                         reader.at += 1;
                         return Ok(());
                     }
-                    Some(')' | '}' | ']') => return Err(reader.syntax("a bracket is not opened")),
+                    Some(')' | '}' | ']') => {
+                        return Err(reader.syntax("a closing bracket has no opening bracket"));
+                    }
                     Some(_) => reader.statement()?,
                 }
             }
@@ -199,7 +203,7 @@ impl Reader {
             }
             ("return" | "throw" | "exit" | "break" | "continue", _) => {}
             ("class" | "enum" | "workflow" | "configuration" | "using", Some(c)) if c != '=' => {
-                return Err(NotAnalysable::Uncertain { what: "a definition of PowerShell" });
+                return Err(NotAnalysable::Uncertain { what: "a PowerShell definition" });
             }
             _ => {
                 self.at = start;

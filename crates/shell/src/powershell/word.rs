@@ -152,7 +152,7 @@ impl Reader {
             }
             text.push(c);
         }
-        Err(self.syntax("a text is not closed"))
+        Err(self.syntax("a string is not closed"))
     }
 
     /// `"$folder\a"`
@@ -181,7 +181,7 @@ impl Reader {
                 }
             }
         }
-        Err(self.syntax("a text is not closed"))
+        Err(self.syntax("a string is not closed"))
     }
 
     /// What a `$` means in a text.
@@ -234,7 +234,7 @@ impl Reader {
                 (None, _) => {}
             }
         }
-        Err(self.syntax("a text over lines is not closed"))
+        Err(self.syntax("a here-string is not closed"))
     }
 
     /// A variable, whose `$` is read.

@@ -17,7 +17,7 @@ pub enum NotAnalysable {
         reason: String,
     },
     /// It may be valid, but cannot be read with certainty.
-    #[error("the command holds {what}, which cannot be read with certainty")]
+    #[error("the command contains {what}, which cannot be parsed reliably")]
     Uncertain {
         /// The construct.
         what: &'static str,

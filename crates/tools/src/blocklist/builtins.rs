@@ -157,14 +157,24 @@ fn source(args: &[Word], list: &Blocklist) -> Option<String> {
     let path = match (known, file.literal()) {
         (Some(rest), _) if !rest.contains('$') => format!("/home/{rest}"),
         (_, Some(fixed)) => fixed.to_owned(),
-        _ => return Some(format!("`source {}` is refused: the file is not known", shown(text))),
+        _ => {
+            return Some(format!(
+                "`source {}` is refused: the file is only known at run time",
+                shown(text)
+            ));
+        }
     };
     // A script or settings file of the project is treated like any other script that it runs.
     let named = [".sh", ".bash", ".env"].iter().any(|ending| path.ends_with(ending))
         || path.rsplit('/').next().is_some_and(|name| name.starts_with(".env"));
     let own = list.substitution == Substitution::Analyse && named && is_inside(&path);
     let known = own || list.sources.is_match(path.trim_start_matches("./"));
-    (!known).then(|| format!("`source {}` is refused: the file is not a known one", shown(text)))
+    (!known).then(|| {
+        format!(
+            "`source {}` is refused: the file does not match `tools.blocklist.sources`",
+            shown(text)
+        )
+    })
 }
 
 /// Whether a path stays inside the project.
@@ -195,7 +205,7 @@ fn variables(command: &Command) -> Option<String> {
     assigned
         .chain(named)
         .find(|name| VARIABLES.contains(name) || name.starts_with("BASH_FUNC_"))
-        .map(|name| format!("the variable `{}` makes programs run something else", shown(name)))
+        .map(|name| format!("the variable `{}` makes programs run other code", shown(name)))
 }
 
 /// Text that the shell evaluates as a script only at run time: `x='a[$(…)]'; echo $((x))`.
@@ -245,7 +255,7 @@ fn late_scripts(command: &Command) -> Option<String> {
                 Target::Fd(_) | Target::Closed | Target::Process => false,
             });
     (stored || evaluated || expanded)
-        .then(|| "a script is hidden in a text that is evaluated later".to_owned())
+        .then(|| "a script is hidden in text that is evaluated later".to_owned())
 }
 
 fn has_flag(text: &str, letter: char) -> bool {

@@ -305,7 +305,7 @@ fn rm(
     let wrapper = command.wrapped_by.and_then(|at| script.commands().get(at));
     let by_xargs = wrapper.and_then(Command::program) == Some("xargs");
     if recursive && (by_xargs || targets.is_empty() && wrapper.is_some()) {
-        return Some(Refusal::unread("`rm -r` of names from standard input is blocked"));
+        return Some(Refusal::unread("`rm -r` with names from standard input is blocked"));
     }
     let directory = command.directory.as_deref();
     let working = directory.map(|directory| place.from(directory));
@@ -433,7 +433,7 @@ fn find(command: &Command, place: &Place) -> Option<Refusal> {
     let directory = command.directory.as_deref();
     let judged = starts.into_iter().map(|word| (protection(word, directory, place, true), word));
     let (protection, start) = judged.max_by_key(|(protection, _)| *protection)?;
-    let why = format!("`find {} -delete` without a name is blocked", shown(&start.text));
+    let why = format!("`find {} -delete` without a name test is blocked", shown(&start.text));
     match protection {
         Protection::None => None,
         Protection::Unknown => Some(Refusal::unread(why)),

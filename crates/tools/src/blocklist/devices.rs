@@ -30,14 +30,14 @@ pub(super) fn blocked(command: &Command, network: bool) -> Option<String> {
         let connects =
             ["/dev/tcp/", "/dev/udp/"].iter().find_map(|dev| word.text.strip_prefix(dev));
         if connects.is_some_and(|to| !(network && only_asks(command, to))) {
-            return Some(format!("`{}` opens a connection", shown(&word.text)));
+            return Some(format!("`{}` opens a network connection", shown(&word.text)));
         }
         let writes = matches!(
             redirect.direction,
             Direction::Write | Direction::Append | Direction::ReadWrite | Direction::Duplicate
         );
         if connects.is_none() && writes && is_device(word) {
-            return Some(format!("`{}` is a device", shown(&word.text)));
+            return Some(format!("writing to the device `{}` is blocked", shown(&word.text)));
         }
     }
     let program = command.program()?;
@@ -55,7 +55,7 @@ pub(super) fn blocked(command: &Command, network: bool) -> Option<String> {
         return words
             .into_iter()
             .find(|word| is_device(word))
-            .map(|word| format!("`{program}` to the device `{}` is blocked", shown(&word.text)));
+            .map(|word| format!("`{program}` on the device `{}` is blocked", shown(&word.text)));
     }
     None
 }

@@ -111,7 +111,7 @@ impl<'s> Scene<'s> {
         }
         let args = &line.command.args;
         let unread = |shown: &str| {
-            let why = format!("what `{shown}` does is only known when it runs");
+            let why = format!("the effect of `{shown}` is only known at run time");
             Some(Refusal::unread(why))
         };
         let Some(at) = line.next(0, "*", false) else {

@@ -298,12 +298,12 @@ fn constructs(script: &Script, list: &Blocklist) -> Option<Refusal> {
     };
     if let Some(wrapper) = unread.find(|wrapper| !known(wrapper)) {
         let wrapper = wrapper.program().unwrap_or_default();
-        let why = format!("what `{wrapper}` would run cannot be read from the command");
+        let why = format!("the command that `{wrapper}` would run cannot be determined");
         return Some(Refusal::unread(why));
     }
     let hides = |name: &&str| builtins::INTERPRETED.contains(name);
     let name = script.functions().iter().map(|function| function.name.as_str()).find(hides)?;
-    let why = format!("the function `{name}` would hide the command of that name");
+    let why = format!("the function `{name}` would hide the command of the same name");
     Some(Refusal::unread(why))
 }
 
@@ -341,7 +341,7 @@ fn calls_itself(script: &Script) -> Option<Refusal> {
 fn nameless(command: &Command, site: &Site<'_>, list: &Blocklist) -> Option<Refusal> {
     let name = command.name.as_ref().filter(|_| command.is_dynamic())?;
     let unknown = || {
-        let why = format!("the command name `{}` is only known when it runs", shown(&name.text));
+        let why = format!("the command name `{}` is only known at run time", shown(&name.text));
         Some(Refusal::unread(why))
     };
     if list.substitution == Substitution::Refuse {

@@ -36,7 +36,7 @@ pub(super) fn blocked(command: &Command, script: &Script, list: &Blocklist) -> O
         return Some(Refusal::floor(format!("`{}` is a blocked command", shown(&program))));
     }
     if !list.network && NETWORK.contains(&name) {
-        return Some(network(format!("`{name}` is blocked while the network is off")));
+        return Some(network(format!("`{name}` is blocked because network access is off")));
     }
     let fed = is_fed(command, script);
     let configured = list.blocked.iter().find(|words| {
@@ -47,7 +47,7 @@ pub(super) fn blocked(command: &Command, script: &Script, list: &Blocklist) -> O
         return Some(Refusal { kind: RefusalKind::Configured, message });
     }
     let message = match list.unread {
-        Unread::Ask => format!("`{name}` runs with another user's rights"),
+        Unread::Ask => format!("`{name}` runs with another user's privileges"),
         Unread::Deny => format!("`{name}` is a blocked command"),
     };
     RIGHTS.contains(&name).then_some(Refusal { kind: RefusalKind::Elevated, message })

@@ -92,7 +92,7 @@ pub enum BlocklistOptionsError {
         index: usize,
     },
     /// A glob in `sources` is invalid.
-    #[error("sources[{index}]: `{glob}` is not a pattern: {reason}")]
+    #[error("sources[{index}]: `{glob}` is not a valid pattern: {reason}")]
     Source {
         /// Its index in the list.
         index: usize,

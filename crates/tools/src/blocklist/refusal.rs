@@ -54,7 +54,8 @@ impl Refusal {
     /// What starts an agent, or decides how the next one starts.
     pub(super) fn agent(command: &str) -> Self {
         let message = format!(
-            "`{command}` starts an agent whose calls may be judged by nothing; a rule of your own under `[tools.permissions]` allows it for good"
+            "`{command}` starts an agent whose calls might not be checked; your own rule under \
+             `[tools.permissions]` can allow it permanently"
         );
         Self { kind: RefusalKind::Agent, message }
     }
@@ -64,10 +65,10 @@ impl Refusal {
     pub fn help(&self) -> &'static str {
         match self.kind {
             RefusalKind::Floor | RefusalKind::Elevated => "this cannot be approved",
-            RefusalKind::Network => "it runs only where the configuration allows the network",
-            RefusalKind::Configured => "the configuration blocks it, whoever agrees",
-            RefusalKind::Irreversible | RefusalKind::Agent => "a person has to agree",
-            RefusalKind::Unread => "write it so that it can be read before it runs",
+            RefusalKind::Network => "it only runs if the configuration allows network access",
+            RefusalKind::Configured => "the configuration blocks it, even with approval",
+            RefusalKind::Irreversible | RefusalKind::Agent => "a person must approve it",
+            RefusalKind::Unread => "rewrite it so that it can be analysed before it runs",
         }
     }
 }

@@ -75,7 +75,7 @@ pub(super) fn replace(
             let asked = shown(asked);
             return Err(impossible(format!(
                 "`{asked}` was changed by another process in the meantime, so nothing was \
-                 written; read it again"
+                 written; read the file again"
             )));
         }
         temporary.move_to(name).map_err(failed)
@@ -126,7 +126,9 @@ fn existing(
     let asked = shown(asked);
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {}
-        FileType::Symlink => return Err(denied(format!("`{asked}` changed while it was opened"))),
+        FileType::Symlink => {
+            return Err(denied(format!("`{asked}` changed while it was being opened")));
+        }
         FileType::Directory => return Err(impossible(format!("`{asked}` is a directory"))),
         _ => return Err(impossible(format!("`{asked}` is not a regular file"))),
     }

@@ -48,10 +48,10 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
     let all = match work.arguments.get("all") {
         None | Some(Value::Null) => false,
         Some(Value::Bool(all)) => *all,
-        Some(_) => return Err(wrong("`all` is neither true nor false")),
+        Some(_) => return Err(wrong("`all` must be true or false")),
     };
     if old.is_empty() {
-        return Err(wrong("`old` is empty: `write_file` writes a whole file"));
+        return Err(wrong("`old` is empty; use `write_file` to write a whole file"));
     }
     if old == new {
         return Err(wrong("`old` and `new` are the same"));
@@ -79,8 +79,8 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
                 found.iter().take(NAMED).map(|at| line_of(&content, *at).to_string()).collect();
             let more = if places > NAMED { ", …" } else { "" };
             return Err(wrong(format!(
-                "`old` occurs {places} times in `{path}` (lines {}{more}): add more of the text \
-                 around the one you mean, or set `all`",
+                "`old` occurs {places} times in `{path}` (lines {}{more}): add more of the \
+                 surrounding text to `old`, or set `all`",
                 lines.join(", ")
             )));
         }
@@ -117,21 +117,21 @@ fn line_of(content: &[u8], at: usize) -> usize {
 fn missing(content: &[u8], old: &str, path: &str) -> String {
     let stands = |text: &str| memmem::find(content, text.as_bytes());
     if old.contains('\n') && !old.contains('\r') && stands(&old.replace('\n', "\r\n")).is_some() {
-        return format!("`old` is not in `{path}`: its lines end in CR LF there");
+        return format!("`old` is not in `{path}`: the lines of the file end in CR LF");
     }
     if old.contains('\r') && stands(&old.replace("\r\n", "\n")).is_some() {
-        return format!("`old` is not in `{path}`: its lines end in LF there");
+        return format!("`old` is not in `{path}`: the lines of the file end in LF");
     }
     if let Some(line) = apart_from_spaces(content, old) {
         return format!(
-            "`old` is not in `{path}`, but from line {line} on there is the same text with other \
-             spaces: give it exactly"
+            "`old` is not in `{path}`, but the text from line {line} differs from it only in \
+             whitespace: copy it exactly"
         );
     }
     if stands(old.trim()).is_some() && !old.trim().is_empty() {
-        return format!("`old` is not in `{path}` with the spaces or line breaks around it");
+        return format!("`old` is in `{path}`, but not with its leading and trailing whitespace");
     }
-    format!("`old` is not in `{path}`: read the file and give the text exactly as it is there")
+    format!("`old` is not in `{path}`: read the file and copy the text exactly")
 }
 
 /// The first line of a match that ignores spaces at the ends of lines.

@@ -29,15 +29,15 @@ pub(super) fn trouble(path: &str, error: &io::Error) -> ToolError {
     let is = |errno: Errno| error.raw_os_error() == Some(errno.raw_os_error());
     // The path was canonical, so a link in it was added since.
     if is(Errno::LOOP) || is(Errno::XDEV) {
-        return denied(format!("`{path}` changed while it was opened"));
+        return denied(format!("`{path}` changed while it was being opened"));
     }
     match error.kind() {
-        io::ErrorKind::NotFound => impossible(format!("there is no `{path}`")),
+        io::ErrorKind::NotFound => impossible(format!("`{path}` does not exist")),
         io::ErrorKind::PermissionDenied => {
-            impossible(format!("the system does not let this process use `{path}`"))
+            impossible(format!("the operating system denies access to `{path}`"))
         }
         io::ErrorKind::NotADirectory => {
-            impossible(format!("a part of `{path}` is not a directory"))
+            impossible(format!("part of the path `{path}` is not a directory"))
         }
         kind => ToolError::of(classify_io(kind), format!("`{path}` cannot be used: {error}")),
     }

@@ -14,7 +14,7 @@ use crate::{ToolError, ToolOutput};
 pub(super) const TOOL: FileTool = FileTool {
     name: "find_files",
     description: "Finds files in the workspace by name. `*.rs` matches in every directory, \
-                  `src/**/*.rs` only below `src`. Skips files named in .gitignore.",
+                  `src/**/*.rs` only below `src`. Skips files that .gitignore excludes.",
     need: Need::Look,
     idempotent: true,
     parameters,
@@ -59,10 +59,10 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
         Ok(ControlFlow::Continue(()))
     })?;
     if found == 0 {
-        text += "[no file has such a name]\n";
+        text += "[no file matches the pattern]\n";
     }
     if more {
-        text += &format!("[more than {found}; give a narrower pattern]\n");
+        text += &format!("[more than {found} files match; use a narrower pattern]\n");
     }
     text += &left_out.notes();
     Ok(ToolOutput { text, truncated: more, ..ToolOutput::default() })
@@ -85,7 +85,7 @@ impl Pattern {
         let glob = GlobBuilder::new(pattern)
             .literal_separator(true)
             .build()
-            .map_err(|error| wrong(format!("`pattern` is not a pattern: {}", error.kind())))?;
+            .map_err(|error| wrong(format!("`pattern` is not a valid glob: {}", error.kind())))?;
         Ok(Self { glob: glob.compile_matcher(), only_name: !pattern.contains('/') })
     }
 

@@ -20,7 +20,7 @@ use crate::{ToolError, ToolOutput};
 pub(super) const TOOL: FileTool = FileTool {
     name: "grep",
     description: "Searches the files in the workspace for a regular expression, line by line. \
-                  Skips files named in .gitignore and files that are not text.",
+                  Skips files that .gitignore excludes and files that are not text.",
     need: Need::Look,
     idempotent: true,
     parameters,
@@ -43,9 +43,9 @@ fn parameters() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "pattern": { "type": "string", "minLength": 1, "description": "A regular expression, without look-around and back references." },
+            "pattern": { "type": "string", "minLength": 1, "description": "A regular expression, without look-around or backreferences." },
             "path": { "type": "string", "minLength": 1, "description": "The file or directory to search, relative to the workspace." },
-            "glob": { "type": "string", "minLength": 1, "description": "Search only files whose names match, such as `*.rs`." }
+            "glob": { "type": "string", "minLength": 1, "description": "Search only files whose names match this glob, such as `*.rs`." }
         },
         "required": ["pattern"],
         "additionalProperties": false
@@ -58,7 +58,7 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
         .line_terminator(Some(b'\n'))
         .size_limit(EXPRESSION_MEMORY)
         .build(pattern)
-        .map_err(|error| wrong(format!("`pattern` is not a regular expression: {error}")))?;
+        .map_err(|error| wrong(format!("`pattern` is not a valid regular expression: {error}")))?;
     let names = work.text("glob")?.map(name_pattern).transpose()?;
     let place = work.place(Need::Look)?;
     let mut search = Search::new(&matcher, work.settings.max_output, work.stop);
@@ -156,14 +156,16 @@ impl<'s> Search<'s> {
             };
         }
         if self.more {
-            text += &format!("[more than {} lines match; narrow it]\n", self.lines);
+            text += &format!("[more than {} lines match; narrow the search]\n", self.lines);
         }
         text += &left_out.notes();
         if self.not_text > 0 {
-            text += &format!("[not text, not searched to the end: {}]\n", self.not_text);
+            text +=
+                &format!("[files that are not text, not searched to the end: {}]\n", self.not_text);
         }
         if self.failed > 0 {
-            text += &format!("[lines too long, or not readable: {}]\n", self.failed);
+            text +=
+                &format!("[files that are unreadable or have overlong lines: {}]\n", self.failed);
         }
         ToolOutput { text, truncated: self.more, ..ToolOutput::default() }
     }
@@ -232,7 +234,7 @@ fn name_pattern(pattern: &str) -> Result<Names, ToolError> {
     let glob = GlobBuilder::new(pattern)
         .literal_separator(true)
         .build()
-        .map_err(|error| wrong(format!("`glob` is not a pattern: {}", error.kind())))?;
+        .map_err(|error| wrong(format!("`glob` is not a valid glob: {}", error.kind())))?;
     Ok(Names { glob: glob.compile_matcher(), only_name: !pattern.contains('/') })
 }
 

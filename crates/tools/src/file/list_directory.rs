@@ -13,8 +13,8 @@ use crate::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "list_directory",
-    description: "Lists a directory in the workspace: directories with a slash, files with \
-                  their sizes, links with their targets.",
+    description: "Lists a directory in the workspace: directories with a trailing slash, \
+                  files with their sizes, links with their targets.",
     need: Need::Look,
     idempotent: true,
     parameters,
@@ -64,10 +64,10 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
         text += "[the directory is empty]\n";
     }
     if more > 0 {
-        text += &format!("[{more} more are not shown; find_files looks for names]\n");
+        text += &format!("[{more} more not shown; use find_files to search by name]\n");
     }
     if left_out > 0 {
-        text += &format!("[left out, may not be used: {left_out}]\n");
+        text += &format!("[left out, access not allowed: {left_out}]\n");
     }
     Ok(ToolOutput { text, truncated: more > 0, ..ToolOutput::default() })
 }

@@ -56,7 +56,7 @@ impl Place {
 impl Roots {
     pub(super) fn new(workspace: &Path, further: &[PathBuf]) -> Result<Self, ToolError> {
         if !workspace.is_absolute() {
-            return Err(denied("there is no workspace that files could be used in"));
+            return Err(denied("there is no workspace in which files can be accessed"));
         }
         let named = workspace.to_owned();
         let workspace = workspace
@@ -94,10 +94,10 @@ impl Roots {
     /// The absolute path as written, without `.` and `..`.
     fn written(&self, asked: &str) -> Result<PathBuf, ToolError> {
         if asked.is_empty() || asked.contains('\0') {
-            return Err(wrong("`path` is not a path"));
+            return Err(wrong("`path` is not a valid path"));
         }
         if asked == "~" || asked.starts_with("~/") {
-            return Err(denied("`~` stands for a folder outside the workspace"));
+            return Err(denied("`~` is a folder outside the workspace"));
         }
         let workspace = self.folders.first().ok_or_else(|| impossible("there is no workspace"))?;
         let mut written = PathBuf::new();
@@ -135,13 +135,13 @@ impl Roots {
     ) -> Result<(), ToolError> {
         match settings.policy.denial(&root.join(relative), relative, need) {
             None => Ok(()),
-            Some(why) => Err(denied(format!("`{}` may not be used: {why}", shown(asked)))),
+            Some(why) => Err(denied(format!("access to `{}` is not allowed: {why}", shown(asked)))),
         }
     }
 }
 
 fn outside(asked: &str) -> ToolError {
-    denied(format!("`{}` lies outside the workspace", shown(asked)))
+    denied(format!("`{}` is outside the workspace", shown(asked)))
 }
 
 /// The canonical path as far as it exists; names that do not exist yet are kept. A dangling link is
@@ -159,7 +159,7 @@ fn real(path: &Path) -> io::Result<PathBuf> {
                 if known.is_symlink() {
                     return Err(io::Error::new(
                         io::ErrorKind::InvalidInput,
-                        "it is, or lies behind, a link that leads nowhere",
+                        "it is, or is reached through, a broken link",
                     ));
                 }
                 let (Some(name), Some(parent)) = (known.file_name(), known.parent()) else {

@@ -32,13 +32,13 @@ impl FilePolicy {
     /// denied.
     pub(super) fn denial(&self, full: &Path, relative: &Path, need: Need) -> Option<&'static str> {
         if self.protected.iter().any(|folder| full.starts_with(folder)) {
-            return Some("the guard keeps its own records there");
+            return Some("Counterfoil keeps its own records there");
         }
         if named(&self.deny_read, full, relative) {
-            return Some("`tools.file.deny_read` names it");
+            return Some("it matches `tools.file.deny_read`");
         }
         if need.writes() && named(&self.deny_write, full, relative) {
-            return Some("`tools.file.deny_write` names it");
+            return Some("it matches `tools.file.deny_write`");
         }
         None
     }

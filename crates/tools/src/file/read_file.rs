@@ -13,8 +13,8 @@ use crate::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "read_file",
-    description: "Reads a text file in the workspace, or some of its lines. A long file is cut \
-                  off; the last line then says how to read on.",
+    description: "Reads a text file in the workspace, or some of its lines. Long files are \
+                  truncated; the last line then says how to continue.",
     need: Need::Read,
     idempotent: true,
     parameters,
@@ -57,7 +57,7 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
     let stat = rustix::fs::fstat(&fd).map_err(|errno| failed(errno.into()))?;
     if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
         let asked = shown(asked);
-        return Err(impossible(format!("`{asked}` is a directory: `list_directory` lists it")));
+        return Err(impossible(format!("`{asked}` is a directory; use `list_directory`")));
     }
     let mut reader = BufReader::with_capacity(64 * 1024, File::from(fd));
     let beginning = reader.fill_buf().map_err(failed)?;
@@ -72,7 +72,7 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
         .map_err(|error| work.stop.check().err().unwrap_or_else(|| failed(error)))?;
     if part.lines == 0 && first > 1 {
         let had = part.had();
-        return Err(wrong(format!("`{}` has {had}: `offset` is {first}", shown(asked))));
+        return Err(wrong(format!("`{}` has {had}, but `offset` is {first}", shown(asked))));
     }
     Ok(part.output(first, limit.is_some()))
 }
@@ -168,7 +168,7 @@ impl Part {
         }
         if cut_line {
             let most = self.most;
-            notes.push(format!("line {first} is longer than {most} characters and was cut"));
+            notes.push(format!("line {first} is longer than {most} characters and was truncated"));
         }
         if more && self.lines > 0 {
             let of = match self.total {
@@ -176,7 +176,7 @@ impl Part {
                 None => String::new(),
             };
             let next = last + 1;
-            notes.push(format!("lines {first} to {last}{of}; read on with offset {next}"));
+            notes.push(format!("lines {first} to {last}{of}; continue with offset {next}"));
         }
         if replaced {
             notes.push("bytes that are not UTF-8 are shown as \u{fffd}".to_owned());

@@ -72,7 +72,7 @@ impl Work<'_> {
         if need.writes() && !place.in_workspace && self.reach == Reach::Workspace {
             let path = shown(path);
             return Err(denied(format!(
-                "`{path}` is outside the workspace, and the access was not \
+                "`{path}` is outside the workspace, and access was not \
                 approved"
             )));
         }
@@ -84,7 +84,7 @@ impl Work<'_> {
         match self.arguments.get(name) {
             None | Some(Value::Null) => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(wrong(format!("`{name}` is not a text"))),
+            Some(_) => Err(wrong(format!("`{name}` must be a string"))),
         }
     }
 
@@ -99,7 +99,7 @@ impl Work<'_> {
             None | Some(Value::Null) => Ok(None),
             Some(value) => match whole(value).filter(|number| *number > 0) {
                 Some(number) => Ok(Some(number)),
-                None => Err(wrong(format!("`{name}` is not a number from 1"))),
+                None => Err(wrong(format!("`{name}` must be a whole number of at least 1"))),
             },
         }
     }

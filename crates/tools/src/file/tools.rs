@@ -74,7 +74,8 @@ impl FileTools {
         });
         let ended = working.await;
         drop(giving_up);
-        let broken = |_| ToolError::of(ToolErrorCategory::PermanentFailure, "the tool broke off");
+        let broken =
+            |_| ToolError::of(ToolErrorCategory::PermanentFailure, "the tool stopped unexpectedly");
         ended.map_err(broken)?.map(Some)
     }
 }
@@ -104,17 +105,17 @@ impl FileTools {
     pub fn question(&self, call: Wanted<'_>, scene: &Scene<'_>) -> Option<String> {
         let name = call.tool;
         let Some(tool) = tool(name) else {
-            return Some(format!("`{name}` is not this executor's tool"));
+            return Some(format!("`{name}` is not a tool of this executor"));
         };
         if !tool.need.writes() || scene.trust == TrustLevel::Trusted {
             return None;
         }
         if scene.trust == TrustLevel::Untrusted {
-            return Some("untrusted content led to this call, and it writes".to_owned());
+            return Some("untrusted content led to this call, which writes a file".to_owned());
         }
         match self.place(call, scene, tool, Reach::Folders) {
             Ok(place) if place.in_workspace => None,
-            Ok(_) => Some("it writes outside the workspace".to_owned()),
+            Ok(_) => Some("the call writes outside the workspace".to_owned()),
             // It cannot have an effect: the executor refuses it for the same reason.
             Err(_) => None,
         }

@@ -70,7 +70,7 @@ pub(super) struct LeftOut {
 impl LeftOut {
     /// The counts in words, one line each; empty if nothing was skipped.
     pub(super) fn notes(&self) -> String {
-        let kinds = [(self.denied, "may not be used"), (self.unread, "could not be read")];
+        let kinds = [(self.denied, "access not allowed"), (self.unread, "could not be read")];
         let told = kinds.iter().filter(|(count, _)| *count > 0);
         told.map(|(count, why)| format!("[left out, {why}: {count}]\n")).collect()
     }

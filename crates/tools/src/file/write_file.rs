@@ -8,7 +8,7 @@ use crate::{ToolError, ToolOutput};
 
 pub(super) const TOOL: FileTool = FileTool {
     name: "write_file",
-    description: "Writes a file in the workspace, replacing an existing one. Creates missing \
+    description: "Writes a file in the workspace, replacing any existing one. Creates missing \
                   directories.",
     need: Need::Write,
     idempotent: true,

@@ -62,13 +62,13 @@ pub struct Cut {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterDeclarationError {
     /// Its name is invalid.
-    #[error("a filter is called `{0}`; a name is letters, digits and `-`")]
+    #[error("`{0}` is not a valid filter name; use only letters, digits and `-`")]
     Name(String),
     /// It lists no command.
-    #[error("the filter `{0}` knows no command")]
+    #[error("the filter `{0}` lists no commands")]
     NoCommand(String),
     /// An expression is invalid.
-    #[error("the filter `{id}`: `{expression}` is not a regular expression: {reason}")]
+    #[error("the filter `{id}`: `{expression}` is not a valid regular expression: {reason}")]
     Expression {
         /// The filter.
         id: String,
@@ -78,7 +78,7 @@ pub enum FilterDeclarationError {
         reason: String,
     },
     /// It keeps more lines than its limit.
-    #[error("the filter `{0}`: head and tail together must be less than `above`")]
+    #[error("the filter `{0}`: `head` plus `tail` must be less than `above`")]
     Cut(String),
 }
 

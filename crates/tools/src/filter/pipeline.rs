@@ -72,7 +72,7 @@ impl FilterPipeline {
             let got = made.text.len();
             let Some((text, confidence, left_out)) = settled(filter.as_ref(), &made.text, call)
             else {
-                tracing::warn!(filter = %filter.id(), "a filter failed: the output passes as it is");
+                tracing::warn!(filter = %filter.id(), "filter failed; output left unfiltered");
                 self.metrics.record(filter.id(), got, None);
                 return as_it_was();
             };

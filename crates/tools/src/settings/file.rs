@@ -45,7 +45,7 @@ impl Default for FileOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FileOptionsError {
     /// An invalid pattern.
-    #[error("{key}: `{pattern}` is not a pattern: {reason}")]
+    #[error("{key}: `{pattern}` is not a valid pattern: {reason}")]
     Pattern {
         /// The option.
         key: &'static str,

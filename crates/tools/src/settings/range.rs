@@ -1,6 +1,6 @@
 /// A number in a configuration that is out of range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}` is {given}, it must be between {least} and {most}")]
+#[error("`{key}` must be between {least} and {most}, got {given}")]
 pub struct OutOfRange {
     /// The option.
     pub key: &'static str,

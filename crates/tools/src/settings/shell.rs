@@ -86,7 +86,7 @@ pub enum ShellOptionsError {
     #[error(transparent)]
     OutOfRange(#[from] OutOfRange),
     /// An invalid pattern in `pass_env`.
-    #[error("pass_env: `{pattern}` is not a pattern: {reason}")]
+    #[error("pass_env: `{pattern}` is not a valid pattern: {reason}")]
     Pattern {
         /// The pattern.
         pattern: String,
@@ -94,7 +94,7 @@ pub enum ShellOptionsError {
         reason: String,
     },
     /// An invalid pattern in `transaction_scope`.
-    #[error("transaction_scope: `{pattern}` is not a pattern: {reason}")]
+    #[error("transaction_scope: `{pattern}` is not a valid pattern: {reason}")]
     Scope {
         /// The pattern.
         pattern: String,

@@ -30,7 +30,7 @@ pub struct WebOptions {
     pub grounded_only: bool,
     /// The timeout of one call, in seconds.
     pub timeout_secs: u64,
-    /// The maximum size of a body in bytes, both packed and unpacked.
+    /// The maximum size of a body in bytes, both compressed and decompressed.
     pub max_bytes: u64,
     /// The maximum number of characters of a page that one call shows.
     pub max_output_chars: usize,

@@ -28,12 +28,12 @@ impl<'c> Asked<'c> {
         let cwd = match arguments.get("cwd") {
             None | Some(Value::Null) => None,
             Some(Value::String(cwd)) => Some(cwd.as_str()),
-            Some(_) => return Err(wrong("`cwd` is not a text")),
+            Some(_) => return Err(wrong("`cwd` must be a string")),
         };
         let background = match arguments.get("background") {
             None | Some(Value::Null) => false,
             Some(Value::Bool(background)) => *background,
-            Some(_) => return Err(wrong("`background` is neither true nor false")),
+            Some(_) => return Err(wrong("`background` must be true or false")),
         };
         let (usual, longest) = if background {
             (settings.background, settings.background)
@@ -47,7 +47,7 @@ impl<'c> Asked<'c> {
                 .filter(|timeout| !timeout.is_zero() && *timeout <= longest)
                 .ok_or_else(|| {
                     let most = longest.as_secs();
-                    wrong(&format!("`timeout_secs` is not a number from 1 to {most}"))
+                    wrong(&format!("`timeout_secs` must be a number from 1 to {most}"))
                 })?,
         };
         Ok(Self { command, cwd, timeout, background })
@@ -65,7 +65,8 @@ pub(super) fn bash(command: &str) -> Result<Vec<String>, ToolError> {
         BASH.iter().find(|path| Path::new(path).is_file()).ok_or_else(|| ToolError::Shell {
             exit_code: 127,
             category: ToolErrorCategory::PermanentFailure,
-            message: "Bash is not installed, and no other shell runs commands as they were judged"
+            message: "Bash is not installed; other shells could run commands differently from how \
+                      they were checked"
                 .to_owned(),
         })?;
     let words = [*bash, "--noprofile", "--norc", "-c", "--", command, "bash"];

@@ -35,7 +35,8 @@ impl Background {
 
     #[cfg(not(target_os = "linux"))]
     pub(super) fn start(run: Run) -> Result<Self, ToolError> {
-        let message = format!("no command runs in `{}` here", run.directory.display());
+        let message =
+            format!("commands cannot run in `{}` on this system", run.directory.display());
         Err(ToolError::of(counterfoil_model::ToolErrorCategory::PermanentFailure, message))
     }
 

@@ -48,7 +48,7 @@ fn run(name: &str, timeout: u64) -> Tool {
             "background": {
                 "type": "boolean",
                 "description": "Start the command in the background and return the name of the \
-                                run at once; use it with `shell_output` and `shell_stop`. The \
+                                run immediately; use it with `shell_output` and `shell_stop`. The \
                                 run is stopped when the session ends."
             }
         },

@@ -16,7 +16,7 @@ pub(super) fn directory(
     if !workspace.is_absolute() {
         return Err(ToolError::of(
             ToolErrorCategory::PolicyBlocked,
-            "there is no workspace that the command could be confined to",
+            "there is no workspace to restrict the command to",
         ));
     }
     let root = workspace.canonicalize().map_err(|error| missing(workspace, &error))?;
@@ -25,7 +25,7 @@ pub(super) fn directory(
     let found = found.canonicalize().map_err(|error| missing(Path::new(asked), &error))?;
     let further = further.iter().filter_map(|folder| folder.canonicalize().ok());
     if !std::iter::once(root).chain(further).any(|folder| found.starts_with(folder)) {
-        let message = format!("the directory `{asked}` lies outside the workspace");
+        let message = format!("the directory `{asked}` is outside the workspace");
         return Err(ToolError::of(ToolErrorCategory::PolicyBlocked, message));
     }
     if !found.is_dir() {

@@ -39,7 +39,7 @@ impl Group {
         let ready = Ready::of(run)?;
         let mut state = self.state();
         if state.cancelled {
-            return Err(ToolError::of(ToolErrorCategory::Cancelled, "the command was given up"));
+            return Err(ToolError::of(ToolErrorCategory::Cancelled, "the command was cancelled"));
         }
         let leader = ready.start(run)?;
         state.leader = Some(leader.process.pid());
@@ -114,7 +114,7 @@ impl<'r> Ready<'r> {
             Self::Bare(words) => {
                 let started = start(program(words), None, &Before::Limited(run.limits));
                 let started =
-                    started.map_err(|stopped| failed("it cannot be started", &stopped))?;
+                    started.map_err(|stopped| failed("it could not be started", &stopped))?;
                 (started, HeldTo::AllBut(Vec::new()))
             }
             Self::Held(holding, words) => {
@@ -133,7 +133,7 @@ impl<'r> Ready<'r> {
 }
 
 fn unheld(stopped: &Stopped) -> ToolError {
-    failed("it cannot be confined", stopped)
+    failed("it could not be sandboxed", stopped)
 }
 
 /// Abandons the command when dropped.

@@ -20,20 +20,22 @@ pub(super) fn unconfined(wanted: Profile, left: Left) -> Confinement {
     let mut not_held = Vec::new();
     if wanted != Profile::Off {
         not_held.push(format!(
-            "the profile `{}`: no helper program is named that could confine commands",
+            "the profile `{}` is not enforced: no sandbox helper program is configured",
             wanted.name()
         ));
     }
     not_held.extend(
         [
             "files outside the workspace can be read and written",
-            "the network can be reached",
-            "other processes of the user can be reached",
+            "the network is reachable",
+            "the user's other processes are reachable",
         ]
         .map(str::to_owned),
     );
     if rustix::process::geteuid().is_root() {
-        not_held.push("the number of processes is not limited, because it ran as root".to_owned());
+        not_held.push(
+            "the number of processes is not limited, because the command ran as root".to_owned(),
+        );
     }
     // Nothing stops a process from removing its mark.
     let left = if left == Left::Nobody { Left::Unknown } else { left };
@@ -45,15 +47,17 @@ pub(super) fn unconfined(wanted: Profile, left: Left) -> Confinement {
 pub(super) fn refused(gaps: &[Gap]) -> ToolError {
     let named: Vec<&str> =
         gaps.iter().filter(|gap| gap.essential).map(|gap| gap.text.as_str()).collect();
-    let message = format!("the command cannot be confined here: {}", named.join("; "));
+    let message = format!("the command cannot be sandboxed here: {}", named.join("; "));
     ToolError::of(ToolErrorCategory::PolicyBlocked, message)
 }
 
 fn survivors(left: Left) -> Option<String> {
     let said = match left {
         Left::Nobody => return None,
-        Left::Somebody => "a process of the command could not be ended and may still run",
-        Left::Unknown => "a process that leaves the group of the command may not end with it",
+        Left::Somebody => "a process of the command could not be killed and may still be running",
+        Left::Unknown => {
+            "a process that leaves the command's process group may outlive the command"
+        }
     };
     Some(said.to_owned())
 }

@@ -66,7 +66,10 @@ pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
     #[cfg(not(target_os = "linux"))]
     let ended = Err(ToolError::of(
         counterfoil_model::ToolErrorCategory::PermanentFailure,
-        format!("shell commands run on Linux only, not in `{}`", run.directory.display()),
+        format!(
+            "shell commands only run on Linux; the one in `{}` did not run",
+            run.directory.display()
+        ),
     ));
     ended
 }

@@ -57,7 +57,7 @@ impl Sessions {
         let kept = sessions.entry(session.to_owned()).or_default();
         let running = kept.runs.values().filter(|run| run.look().2.is_none()).count();
         if running >= MOST_RUNS {
-            let message = format!("{MOST_RUNS} commands run in the background already");
+            let message = format!("{MOST_RUNS} commands are already running in the background");
             return Err(ToolError::of(ToolErrorCategory::PolicyBlocked, message));
         }
         let run = start()?;
@@ -72,7 +72,7 @@ impl Sessions {
         let sessions = self.kept();
         let run = sessions.get(session).and_then(|kept| kept.runs.get(name));
         run.cloned().ok_or_else(|| {
-            let message = format!("this session has no run `{name}` in the background");
+            let message = format!("this session has no background run `{name}`");
             ToolError::of(ToolErrorCategory::InvalidParameters, message)
         })
     }

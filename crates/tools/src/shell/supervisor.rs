@@ -33,7 +33,7 @@ pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
         let _cancelled = done.send(ended);
     })?;
     ended.await.unwrap_or_else(|_| {
-        let message = "the command was not watched to its end";
+        let message = "monitoring stopped before the command ended";
         Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
     })
 }
@@ -49,7 +49,7 @@ pub(super) fn watched(
         .name("shell command".to_owned())
         .spawn(move || done(supervise(&run, &group)))
         .map(drop)
-        .map_err(|error| failed("no thread can be started", &error))
+        .map_err(|error| failed("no thread could be started", &error))
 }
 
 fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
@@ -69,7 +69,8 @@ fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
             return Err(error);
         }
     };
-    let exit_code = process.wait().map_err(|error| failed("it cannot be ended", &error))?;
+    let exit_code =
+        process.wait().map_err(|error| failed("its exit status could not be read", &error))?;
     let (stdout, stderr) = (stdout.finish(), stderr.finish());
     Ok(Ended { exit_code, timed_out, stdout, stderr, left, gaps })
 }
@@ -101,7 +102,7 @@ fn watch(
 ) -> Result<Watched, ToolError> {
     let deadline = Instant::now() + run.timeout;
     let leader = pidfd_open(leader, PidfdFlags::empty())
-        .map_err(|error| failed("it cannot be watched", &error))?;
+        .map_err(|error| failed("it could not be monitored", &error))?;
     let [stdout, stderr] = streams;
     let mut streams = [
         Stream::new(stdout, run, OutputStream::Stdout),
@@ -123,7 +124,7 @@ fn watch(
             }
             if timed_out {
                 let error = io::Error::from(io::ErrorKind::TimedOut);
-                return Err(failed("it was killed and does not end", &error));
+                return Err(failed("it was killed but has not exited", &error));
             }
             timed_out = true;
             group.kill();
@@ -131,7 +132,7 @@ fn watch(
             continue;
         }
         let ready = ready(leader.as_ref(), &streams, left)
-            .map_err(|error| failed("it cannot be watched", &error))?;
+            .map_err(|error| failed("it could not be monitored", &error))?;
         for (stream, ready) in streams.iter_mut().zip(ready.streams) {
             if ready {
                 stream.read();
@@ -155,12 +156,12 @@ fn gaps(held: HeldTo, run: &Run) -> Result<Vec<Gap>, ToolError> {
         HeldTo::AllBut(gaps) => return Ok(gaps),
         HeldTo::Asks(socket) => socket,
     };
-    let slow = |error: io::Error| failed("it does not start", &error);
+    let slow = |error: io::Error| failed("it did not start", &error);
     let Start::Held(held) = &run.start else { return Err(slow(io::ErrorKind::BrokenPipe.into())) };
     match give(socket, &held.plan).map_err(slow)? {
         Reply::Held { gaps } => Ok(gaps),
         Reply::Refused { gaps } => Err(refused(&gaps)),
-        Reply::Failed { reason } => Err(failed("it cannot be confined", &reason)),
+        Reply::Failed { reason } => Err(failed("it could not be sandboxed", &reason)),
     }
 }
 

@@ -134,7 +134,7 @@ impl ShellTools {
             output.rolled_back = transaction.end(ended.exit_code, execution_id, kept_in)?;
         }
         if let Some(RolledBack { restored, deleted }) = output.rolled_back {
-            let note = format!("[undone: {restored} put back, {deleted} removed]\n");
+            let note = format!("[undone: {restored} restored, {deleted} removed]\n");
             output.add(&note);
         }
         // After a rollback there are no side effects.
@@ -165,13 +165,13 @@ impl ShellTools {
         };
         if !self.sandbox.can_hold(&policy.sandbox) {
             if policy.sandbox.is_strict() {
-                return Err(refused(&[Gap::essential("no helper program is named")]));
+                return Err(refused(&[Gap::essential("no sandbox helper program is configured")]));
             }
             run.environment = environment;
             return Ok((run, Vec::new()));
         }
         let cannot = |what: &str, error: &io::Error| {
-            let message = format!("the command cannot be confined: {what}: {error}");
+            let message = format!("the command cannot be sandboxed: {what}: {error}");
             ToolError::of(ToolErrorCategory::PermanentFailure, message)
         };
         let workspace = scene.workspace.canonicalize();
@@ -264,17 +264,17 @@ impl ShellTools {
             return None;
         }
         let why = match policy.sandbox.profile() {
-            Profile::Network => "the command can reach the network".to_owned(),
-            Profile::Off => "nothing would confine the command".to_owned(),
+            Profile::Network => "the command can access the network".to_owned(),
+            Profile::Off => "the command would not be sandboxed".to_owned(),
             Profile::ReadOnly | Profile::Workspace => {
                 match self.essential_gaps(&asked, &policy, scene, directory) {
                     Ok(gaps) if gaps.is_empty() => return None,
-                    Ok(gaps) => format!("nothing would confine the command: {}", gaps.join("; ")),
+                    Ok(gaps) => format!("the command would not be sandboxed: {}", gaps.join("; ")),
                     Err(error) => error.to_string(),
                 }
             }
         };
-        Some(format!("{why}, and it is not certain that it only reads inside the workspace"))
+        Some(format!("{why}, and it might do more than read inside the workspace"))
     }
 
     /// Why it would be refused even with approval, as far as is known in advance.

@@ -100,7 +100,7 @@ impl<'t> Transaction<'t> {
             Ok(snapshot) => Ok((!snapshot.is_empty()).then_some(Self { settings, snapshot })),
             Err(reason) if settings.required => Err(ToolError::SnapshotFailed { reason }),
             Err(reason) => {
-                tracing::warn!("no snapshot of what the command writes: {reason}");
+                tracing::warn!("cannot take a snapshot of the files the command writes: {reason}");
                 Ok(None)
             }
         }
@@ -122,7 +122,7 @@ impl<'t> Transaction<'t> {
         if let Some(folder) = kept_in.filter(|_| self.settings.keep > 0)
             && let Err(error) = self.snapshot.keep(folder, execution_id, self.settings.keep)
         {
-            tracing::warn!("the snapshot of `{execution_id}` is not kept: {error}");
+            tracing::warn!("the snapshot of `{execution_id}` could not be kept: {error}");
         }
         Ok(None)
     }

@@ -34,10 +34,10 @@ impl Reserved {
             Self::Private => "a private network",
             Self::Shared => "a provider's shared network",
             Self::Metadata => "a metadata service",
-            Self::LinkLocal => "the local link",
-            Self::Multicast => "many hosts",
-            Self::Unspecified => "no host",
-            Self::Translated => "an address in disguise",
+            Self::LinkLocal => "the local network link",
+            Self::Multicast => "a multicast address",
+            Self::Unspecified => "an unspecified address",
+            Self::Translated => "a translated address",
             Self::Special => "a reserved network",
         }
     }

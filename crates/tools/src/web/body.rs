@@ -32,7 +32,8 @@ impl Unpacked {
             None | Some("" | "identity") => Ok(Self::Plain(bounded)),
             Some("gzip" | "x-gzip") => Ok(Self::Gzip(Box::new(MultiGzDecoder::new(bounded)))),
             Some(other) => {
-                let message = format!("the answer is packed as `{other}`, which was not asked for");
+                let message =
+                    format!("the response is encoded as `{other}`, which was not requested");
                 Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
             }
         }

@@ -60,7 +60,10 @@ pub(super) async fn exchange(
     let connection: Box<dyn Connection> = match tls {
         Some(tls) => {
             let failed = |error: std::io::Error| {
-                network(format!("no encrypted connection to `{}`: {error}", target.name()))
+                network(format!(
+                    "cannot open an encrypted connection to `{}`: {error}",
+                    target.name()
+                ))
             };
             Box::new(tls.connect(server_name(target)?, stream).await.map_err(failed)?)
         }
@@ -100,7 +103,7 @@ async fn connect(
                 // INVARIANT: the peer is the address that was checked.
                 let peer = stream.peer_addr().map_err(|error| network(error.to_string()))?;
                 if peer.ip() != address.ip() {
-                    let why = format!("connected to {} and not to {}", peer.ip(), address.ip());
+                    let why = format!("connected to {} instead of {}", peer.ip(), address.ip());
                     return Err(blocked(why).into());
                 }
                 return Ok(stream);
@@ -111,7 +114,7 @@ async fn connect(
     let name = target.authority();
     Err(match last {
         Some(error) => {
-            ToolError::of(classify_io(error.kind()), format!("`{name}` is not reached: {error}"))
+            ToolError::of(classify_io(error.kind()), format!("cannot reach `{name}`: {error}"))
         }
         None => network(format!("`{name}` has no address")),
     })
@@ -123,7 +126,7 @@ fn server_name(target: &Target) -> Result<ServerName<'static>, ToolError> {
         Host::Ipv4(address) => Ok(ServerName::from(std::net::IpAddr::V4(*address))),
         Host::Ipv6(address) => Ok(ServerName::from(std::net::IpAddr::V6(*address))),
         Host::Domain(_) => ServerName::try_from(target.name())
-            .map_err(|_| blocked(format!("`{}` cannot be a server", target.name())).into()),
+            .map_err(|_| blocked(format!("`{}` is not a valid server name", target.name())).into()),
     }
 }
 
@@ -166,7 +169,7 @@ async fn read(
         return Ok(answered(Vec::new()));
     }
     let too_long = || {
-        let message = format!("the answer of `{}` is longer than {most} bytes", target.name());
+        let message = format!("the response from `{}` is longer than {most} bytes", target.name());
         ToolError::of(ToolErrorCategory::PermanentFailure, message)
     };
     let length = head.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
@@ -185,7 +188,7 @@ async fn read(
             super::body::UnpackError::TooLong => too_long(),
             super::body::UnpackError::Broken(reason) => ToolError::of(
                 ToolErrorCategory::PermanentFailure,
-                format!("the answer of `{}` cannot be unpacked: {reason}", target.name()),
+                format!("the response from `{}` cannot be decompressed: {reason}", target.name()),
             ),
         })?;
     }
@@ -193,7 +196,7 @@ async fn read(
         Ok(body) => Ok(answered(body)),
         Err(super::body::UnpackError::TooLong) => Err(too_long()),
         Err(super::body::UnpackError::Broken(reason)) => {
-            Err(network(format!("the answer of `{}` is not whole: {reason}", target.name())))
+            Err(network(format!("the response from `{}` is incomplete: {reason}", target.name())))
         }
     }
 }
@@ -213,5 +216,5 @@ pub(super) fn leads_elsewhere(status: StatusCode) -> bool {
 fn failed(target: &Target, error: &hyper::Error) -> ToolError {
     let reason = std::error::Error::source(error).map(|source| format!(": {source}"));
     let reason = reason.unwrap_or_default();
-    network(format!("the talk with `{}` broke off: {error}{reason}", target.name()))
+    network(format!("the connection to `{}` failed: {error}{reason}", target.name()))
 }

@@ -62,12 +62,12 @@ impl Fetcher {
             let location = answered.headers.get(header::LOCATION);
             let location = location.and_then(|value| std::str::from_utf8(value.as_bytes()).ok());
             let Some(location) = location else {
-                let message = format!("the answer of `{}` leads nowhere", target.name());
+                let message = format!("the redirect from `{}` has no valid target", target.name());
                 return Err(ToolError::of(ToolErrorCategory::PermanentFailure, message));
             };
             let next = target.redirected(location).and_then(|next| {
                 if target.encrypted && !next.encrypted {
-                    return Err(blocked("the answer leads from `https:` to `http:`"));
+                    return Err(blocked("the response redirects from `https:` to `http:`"));
                 }
                 Ok(next)
             });
@@ -79,7 +79,7 @@ impl Fetcher {
                 }
             };
         }
-        let message = format!("the answers lead elsewhere more than {REDIRECTS} times");
+        let message = format!("more than {REDIRECTS} redirects");
         Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
     }
 
@@ -115,7 +115,7 @@ impl Fetcher {
             blocked: None,
         });
         let Some(noted) = egress.last_mut() else {
-            return Err(blocked("nothing is sent that is not noted").into());
+            return Err(blocked("the request was not sent because it could not be recorded").into());
         };
         exchange(target, &addresses, tls, self.settings.max_bytes, noted).await
     }

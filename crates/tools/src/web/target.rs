@@ -55,16 +55,16 @@ impl Target {
         // URL parsers silently drop some of these; then the URL fetched would not be the one
         // judged.
         if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-            return Err(wrong("the URL has blanks or control characters in it".to_owned()));
+            return Err(wrong("the URL contains whitespace or control characters".to_owned()));
         }
-        let url = Url::parse(text).map_err(|error| wrong(format!("not a URL: {error}")))?;
+        let url = Url::parse(text).map_err(|error| wrong(format!("invalid URL: {error}")))?;
         Self::of(url)
     }
 
     /// The target of a redirect.
     pub(super) fn redirected(&self, location: &str) -> Result<Self, Blocked> {
         let url = self.url.join(location).map_err(|error| {
-            blocked(format!("the answer leads to something that is not a URL: {error}"))
+            blocked(format!("the response redirects to an invalid URL: {error}"))
         })?;
         Self::of(url)
     }
@@ -73,14 +73,16 @@ impl Target {
         let encrypted = match url.scheme() {
             "https" => true,
             "http" => false,
-            other => return Err(blocked(format!("`{other}:` is not fetched, only `https:`"))),
+            other => {
+                return Err(blocked(format!("`{other}:` URLs are not fetched, only `https:`")));
+            }
         };
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(blocked("the URL has a user name or password in it"));
+            return Err(blocked("the URL contains a user name or password"));
         }
         let host = match url.host() {
             Some(host) => host.to_owned(),
-            None => return Err(blocked("the URL names no host")),
+            None => return Err(blocked("the URL has no host")),
         };
         let port = url.port_or_known_default().unwrap_or(443);
         url.set_fragment(None);
@@ -118,17 +120,17 @@ impl Target {
     pub(super) fn permit(&self, settings: &WebSettings) -> Result<(), Blocked> {
         let name = self.name();
         if is_below(&name, &settings.deny) {
-            return Err(blocked(format!("`tools.web.deny_domains` names `{name}`")));
+            return Err(blocked(format!("`{name}` matches `tools.web.deny_domains`")));
         }
         let opened = self.is_opened(settings);
         if !opened && !settings.allow.is_empty() && !is_below(&name, &settings.allow) {
-            return Err(blocked(format!("`tools.web.allow_domains` does not name `{name}`")));
+            return Err(blocked(format!("`{name}` is not in `tools.web.allow_domains`")));
         }
         if !self.encrypted && !opened && !settings.unencrypted {
             return Err(blocked("`http:` is not encrypted: only `https:` is fetched"));
         }
         if !opened && !settings.ports.contains(&self.port) {
-            return Err(blocked(format!("`tools.web.ports` does not have {}", self.port)));
+            return Err(blocked(format!("port {} is not in `tools.web.ports`", self.port)));
         }
         match self.host {
             Host::Ipv4(address) => return self.permit_address(IpAddr::V4(address), settings),
@@ -138,7 +140,7 @@ impl Target {
         }
         let near = |suffix: &&str| is_below(&name, std::slice::from_ref(suffix));
         if !name.contains('.') || NEAR.iter().any(near) {
-            return Err(blocked(format!("`{name}` is no public name")));
+            return Err(blocked(format!("`{name}` is not a public name")));
         }
         Ok(())
     }
@@ -147,7 +149,7 @@ impl Target {
         match reserved(address) {
             Some(kind) if !(kind.can_be_opened() && self.is_opened(settings)) => {
                 let (name, kind) = (self.name(), kind.name());
-                Err(blocked(format!("`{name}` leads to {address}: {kind}")))
+                Err(blocked(format!("`{name}` resolves to {address} ({kind})")))
             }
             _ => Ok(()),
         }
@@ -165,7 +167,7 @@ impl Target {
             Host::Ipv6(address) => vec![IpAddr::V6(*address)],
             Host::Domain(name) => resolver.resolve(name).await.map_err(|error| {
                 let name = self.name();
-                let message = format!("the address of `{name}` cannot be found: {error}");
+                let message = format!("cannot resolve `{name}`: {error}");
                 ToolError::of(ToolErrorCategory::NetworkError, message)
             })?,
         };

@@ -74,7 +74,7 @@ impl WebTools {
             Ok(Err(error)) => failed(&error),
             Err(_) => {
                 let within = settings.timeout.as_secs();
-                let message = format!("the page did not come within {within} s");
+                let message = format!("the page did not load within {within} s");
                 failed(&ToolError::of(ToolErrorCategory::Timeout, message))
             }
         };
@@ -96,8 +96,8 @@ impl WebTools {
         if !self.fetcher.settings.grounded_only || typed || scene.claim_source.is_some() {
             return Ok(());
         }
-        let why = "neither the user nor an earlier result gave this URL, and \
-                   `tools.web.grounded_only` asks for that";
+        let why = "`tools.web.grounded_only` is set, but this URL comes neither from the user nor \
+                   from an earlier result";
         egress.push(Egress {
             host: Target::read(url).map(|target| target.authority()).unwrap_or_default(),
             address: None,
@@ -141,7 +141,7 @@ impl WebTools {
     #[must_use]
     pub fn question(&self, call: Wanted<'_>, scene: &Scene<'_>) -> Option<String> {
         if !Self::owns(call.tool) {
-            return Some(format!("`{}` is not this executor's tool", call.tool));
+            return Some(format!("`{}` is not a tool of this executor", call.tool));
         }
         if scene.trust == TrustLevel::Trusted {
             return None;
@@ -152,7 +152,7 @@ impl WebTools {
         let target = target.filter(|target| target.permit(settings).is_ok())?;
         (!target.is_agreed(settings)).then(|| {
             let name = target.name();
-            format!("it reaches `{name}`, which `tools.web.allow_domains` does not name")
+            format!("the call contacts `{name}`, which is not in `tools.web.allow_domains`")
         })
     }
 
@@ -209,8 +209,8 @@ async fn shown(page: Page, as_markdown: bool, most: usize) -> Result<ToolOutput,
         return Ok(ToolOutput { text, failure: Some(failure), ..ToolOutput::default() });
     }
     let Some(whole) = kind.text(&body) else {
-        let media = if kind.media.is_empty() { "no text" } else { kind.media.as_str() };
-        let message = format!("what lies there is {media}, not text ({size} bytes)");
+        let media = if kind.media.is_empty() { "of an unknown type" } else { kind.media.as_str() };
+        let message = format!("the content is {media}, not text ({size} bytes)");
         return Err(ToolError::of(ToolErrorCategory::PermanentFailure, message));
     };
     let converted = as_markdown && (kind.is_html() || kind.media.is_empty());
@@ -222,7 +222,7 @@ async fn shown(page: Page, as_markdown: bool, most: usize) -> Result<ToolOutput,
     };
     let mut notes = Vec::new();
     if cut {
-        notes.push(format!("cut after {most} characters"));
+        notes.push(format!("truncated after {most} characters"));
     }
     if left_out {
         notes.push("the page is too large: parts of it are left out".to_owned());
@@ -255,7 +255,7 @@ async fn convert(html: String, base: Url) -> Result<(String, bool), ToolError> {
     match converted {
         Ok(Some(converted)) => Ok((converted.text, converted.cut)),
         Ok(None) | Err(_) => {
-            let message = "the page cannot be converted: `fetch` returns it as it is";
+            let message = "the page cannot be converted; use `fetch` to get it unchanged";
             Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
         }
     }

@@ -645,10 +645,10 @@ fn the_sentence_says_what_is_wrong() {
     let cases: [(&str, &str); 6] = [
         ("ls && sudo make install", "`sudo` is a blocked command"),
         ("echo $(date)", "command substitution (`$(…)` or backquotes) is refused"),
-        ("$x ls", "the command name `$x` is only known when it runs"),
+        ("$x ls", "the command name `$x` is only known at run time"),
         ("rm -rf /", "`rm -r /` is blocked"),
-        ("curl example.com", "`curl` is blocked while the network is off"),
-        ("echo x | bash", "what `bash` would run cannot be read from the command"),
+        ("curl example.com", "`curl` is blocked because network access is off"),
+        ("echo x | bash", "the command that `bash` would run cannot be determined"),
     ];
     for (command, why) in cases {
         assert_eq!(find_blocked_command(command, &list).as_deref(), Some(why), "{command}");

@@ -47,7 +47,7 @@ fn what_nobody_may_run_is_denied() {
     }
     let stage = Stage::with(&[("counterfoil.toml", "[hooks]\nblock_network_commands = true\n")]);
     let answer = before(&stage, "Bash", json!({ "command": "curl https://example.com" }));
-    insta::assert_snapshot!(said(&answer).unwrap().1, @"counterfoil: `Bash` may not run: `curl` is blocked while the network is off (it runs only where the configuration allows the network)");
+    insta::assert_snapshot!(said(&answer).unwrap().1, @"counterfoil: `Bash` was not run: `curl` is blocked because network access is off (it only runs if the configuration allows network access)");
 }
 
 /// An agent may not stop or remove the program that judges it, but may read its output.
@@ -222,7 +222,7 @@ action = "ask"
 "#;
     let stage = Stage::with(&[("counterfoil.toml", config)]);
     let denied = before(&stage, "Read", json!({ "file_path": "/project/.env" }));
-    insta::assert_snapshot!(said(&denied).unwrap().1, @"counterfoil: `Read` may not run: denied by `no secrets` (choose another way; the operator's policy decides)");
+    insta::assert_snapshot!(said(&denied).unwrap().1, @"counterfoil: `Read` was not run: denied by `no secrets` (choose another way; the operator's policy decides)");
     assert_eq!(said(&denied).unwrap().0, "deny");
     let asked = before(&stage, "WebSearch", json!({ "query": "rust" }));
     assert_eq!(said(&asked).unwrap().0, "ask");

@@ -132,6 +132,6 @@ fn a_secret_in_a_granted_folder_is_named_and_refused_when_strict() {
     assert!(said.contains("home/notes` can be read") || said.contains(".ssh"), "{said}");
     let room = Room::with(deny(true));
     let ran = room.run("touch ran");
-    assert!(ran.answer.text.contains("cannot be confined here"), "{}", ran.answer.text);
+    assert!(ran.answer.text.contains("cannot be sandboxed here"), "{}", ran.answer.text);
     assert!(!room.path("w/ran").exists());
 }

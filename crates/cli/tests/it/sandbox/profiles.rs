@@ -22,7 +22,7 @@ fn the_receipt_names_the_profile_and_what_it_does_not_hold() {
         let confinement = room.confinement();
         assert_eq!(confinement.profile, name);
         let said = confinement.not_held.join("; ");
-        let unconfined = said.contains("the network can be reached");
+        let unconfined = said.contains("the network is reachable");
         assert_eq!(unconfined, profile == Profile::Off, "{said}");
         let modes = said.contains("modes, owners, times");
         assert_eq!(modes, matches!(profile, Profile::Workspace | Profile::Network), "{said}");

@@ -28,7 +28,7 @@ fn deny_before_allow_on_canonical_paths() {
     symlink("../secrets", room.path("src/folder")).unwrap();
     symlink("../other.rs", room.path("src/other.rs")).unwrap();
     symlink("a/prod.env", room.path("prod.env")).unwrap();
-    let denied = "`tools.file.deny_read` names it";
+    let denied = "it matches `tools.file.deny_read`";
     let not_allowed = "is not in `tools.file.allow_read`";
     let cases = [
         // Both lists name it, so it is denied.
@@ -140,15 +140,15 @@ fn searches_meet_only_what_may_be_read() {
     let room = Room::with(options, &[("src/a", "x"), ("src/.env", "x"), ("b", "x"), ("c/d", "x")]);
     assert_eq!(
         room.text("grep", json!({"pattern": "x"})),
-        "src/a:1:x\n[left out, may not be used: 3]\n"
+        "src/a:1:x\n[left out, access not allowed: 3]\n"
     );
     assert_eq!(
         room.text("find_files", json!({"pattern": "*"})),
-        "src/a\n[left out, may not be used: 3]\n"
+        "src/a\n[left out, access not allowed: 3]\n"
     );
     assert_eq!(
         room.text("list_directory", json!({"path": "."})),
-        "c/\nsrc/\n[left out, may not be used: 1]\n"
+        "c/\nsrc/\n[left out, access not allowed: 1]\n"
     );
     assert_eq!(room.refused("grep", json!({"path": "b", "pattern": "x"})).0, PolicyBlocked);
     assert_eq!(room.text("grep", json!({"path": "src/a", "pattern": "x"})), "src/a:1:x\n");
@@ -201,7 +201,7 @@ fn links_within_and_folders_beside_the_workspace_can_be_used() {
     let listed = room.text("grep", json!({"path": beside.to_str().unwrap(), "pattern": "b"}));
     assert_eq!(
         listed,
-        format!("{}:1:beside\n[left out, may not be used: 1]\n", beside.join("x").display())
+        format!("{}:1:beside\n[left out, access not allowed: 1]\n", beside.join("x").display())
     );
 }
 
@@ -215,9 +215,9 @@ fn the_guards_own_records_are_out_of_reach() {
             let (category, message) =
                 room.refused(tool, json!({"path": path, "content": "forged"}));
             assert_eq!(category, PolicyBlocked);
-            assert!(message.ends_with("the guard keeps its own records there"), "{message}");
+            assert!(message.ends_with("Counterfoil keeps its own records there"), "{message}");
         }
     }
     let found = room.text("grep", json!({"pattern": "secret|x"}));
-    assert_eq!(found, "a:1:x\n[left out, may not be used: 1]\n");
+    assert_eq!(found, "a:1:x\n[left out, access not allowed: 1]\n");
 }

@@ -40,7 +40,7 @@ fn directories_are_listed() {
     keep.log  (6 bytes)
     src/
     target/
-    [left out, may not be used: 2]
+    [left out, access not allowed: 2]
     ");
     insta::assert_snapshot!(room.text("list_directory", json!({"path": "src"})), @r"
     .gitignore  (13 bytes)
@@ -60,7 +60,7 @@ fn directories_are_listed() {
     }
     let output = room.call("list_directory", json!({"path": "empty"}));
     assert!(output.truncated);
-    assert!(output.text.ends_with("[10 more are not shown; find_files looks for names]\n"));
+    assert!(output.text.ends_with("[10 more not shown; use find_files to search by name]\n"));
 }
 
 #[test]
@@ -91,25 +91,25 @@ fn files_are_found_by_name() {
                 "generated.rs",
                 "src/lib.rs",
                 "src/main.rs",
-                "[left out, may not be used: 2]",
+                "[left out, access not allowed: 2]",
             ],
         ),
         (
             json!({"pattern": "src/*.rs"}),
-            &["src/lib.rs", "src/main.rs", "[left out, may not be used: 2]"],
+            &["src/lib.rs", "src/main.rs", "[left out, access not allowed: 2]"],
         ),
         (json!({"pattern": "*.rs", "path": "src"}), &["src/lib.rs", "src/main.rs"]),
         (json!({"pattern": "./main.*", "path": "src"}), &["src/main.rs"]),
         (json!({"pattern": "*", "path": "target"}), &["target/debug/out.rs"]),
         (json!({"pattern": "up", "path": "src"}), &["src/up"]),
-        (json!({"pattern": "nothing", "path": "src"}), &["[no file has such a name]"]),
+        (json!({"pattern": "nothing", "path": "src"}), &["[no file matches the pattern]"]),
     ];
     for (arguments, expected) in cases {
         let text = room.text("find_files", arguments.clone());
         assert_eq!(text.lines().collect::<Vec<_>>(), expected, "{arguments}");
     }
     for (pattern, expected) in [
-        ("a[", "`pattern` is not a pattern: unclosed character class; missing ']'"),
+        ("a[", "`pattern` is not a valid glob: unclosed character class; missing ']'"),
         ("/etc/*", "`pattern` is relative to `path`: it must not start with `/` or contain `..`"),
         ("../*", "`pattern` is relative to `path`: it must not start with `/` or contain `..`"),
     ] {
@@ -128,8 +128,8 @@ fn lines_are_found_by_expression() {
     keep.log:1:hello
     src/lib.rs:1:pub fn hello() {}
     src/main.rs:2:	println!("hello");
-    [left out, may not be used: 2]
-    [not text, not searched to the end: 1]
+    [left out, access not allowed: 2]
+    [files that are not text, not searched to the end: 1]
     "#);
     let cases: [(Value, &[&str]); 6] = [
         (json!({"pattern": "(?i)hello", "path": ".hidden"}), &[".hidden/y.rs:1:Hello"]),
@@ -155,7 +155,7 @@ fn lines_are_found_by_expression() {
     for pattern in ["(", "a{1000000000}", "(?=x)"] {
         let (category, message) = room.refused("grep", json!({ "pattern": pattern }));
         assert_eq!(category, InvalidParameters, "{message}");
-        assert!(message.starts_with("`pattern` is not a regular expression: "), "{message}");
+        assert!(message.starts_with("`pattern` is not a valid regular expression: "), "{message}");
     }
 }
 
@@ -168,9 +168,9 @@ fn searching_is_bounded() {
     let output = room.call("grep", json!({"pattern": "hit", "path": "many"}));
     assert!(output.truncated);
     assert_eq!(output.text.lines().count(), 1_001);
-    assert!(output.text.ends_with("[more than 1000 lines match; narrow it]\n"));
+    assert!(output.text.ends_with("[more than 1000 lines match; narrow the search]\n"));
     let text = room.text("grep", json!({"pattern": "hit", "path": "long"}));
-    assert!(text.contains("[lines too long, or not readable: 1]"), "{text}");
+    assert!(text.contains("[files that are unreadable or have overlong lines: 1]"), "{text}");
     let text = room.text("grep", json!({"pattern": "hit", "path": "wide"}));
     assert_eq!(text, format!("wide:1:hit{}…\n", "é".repeat(497)));
     let deep: String = "d/".repeat(200);

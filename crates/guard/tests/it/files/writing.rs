@@ -65,35 +65,43 @@ fn what_may_not_be_written_stays_as_it_is() {
         ("folder", PermanentFailure, "`folder` is a directory"),
         (".", PermanentFailure, "`.` is a directory"),
         ("fixed", PermanentFailure, "`fixed` is write-protected"),
-        ("folder/x/y", PermanentFailure, "a part of `folder/x/y` is not a directory"),
-        (".env", PolicyBlocked, "`.env` may not be used: `tools.file.deny_read` names it"),
-        ("new/.env", PolicyBlocked, "`new/.env` may not be used: `tools.file.deny_read` names it"),
+        ("folder/x/y", PermanentFailure, "part of the path `folder/x/y` is not a directory"),
+        (
+            ".env",
+            PolicyBlocked,
+            "access to `.env` is not allowed: it matches `tools.file.deny_read`",
+        ),
+        (
+            "new/.env",
+            PolicyBlocked,
+            "access to `new/.env` is not allowed: it matches `tools.file.deny_read`",
+        ),
         (
             ".git/hooks/pre-commit",
             PolicyBlocked,
-            "`.git/hooks/pre-commit` may not be used: `tools.file.deny_write` names it",
+            "access to `.git/hooks/pre-commit` is not allowed: it matches `tools.file.deny_write`",
         ),
         (
             "counterfoil.toml",
             PolicyBlocked,
-            "`counterfoil.toml` may not be used: `tools.file.deny_write` names it",
+            "access to `counterfoil.toml` is not allowed: it matches `tools.file.deny_write`",
         ),
         (
             "sub/counterfoil.toml",
             PolicyBlocked,
-            "`sub/counterfoil.toml` may not be used: `tools.file.deny_write` names it",
+            "access to `sub/counterfoil.toml` is not allowed: it matches `tools.file.deny_write`",
         ),
         (
             "dangling",
             PermanentFailure,
-            "`dangling` cannot be used: it is, or lies behind, a link that leads nowhere",
+            "`dangling` cannot be used: it is, or is reached through, a broken link",
         ),
         (
             "dangling/x",
             PermanentFailure,
-            "`dangling/x` cannot be used: it is, or lies behind, a link that leads nowhere",
+            "`dangling/x` cannot be used: it is, or is reached through, a broken link",
         ),
-        ("../new", PolicyBlocked, "`../new` lies outside the workspace"),
+        ("../new", PolicyBlocked, "`../new` is outside the workspace"),
     ];
     for (path, category, message) in cases {
         let refused = room.refused("write_file", json!({"path": path, "content": "changed"}));
@@ -147,31 +155,31 @@ fn edits_are_exact_and_unambiguous() {
 fn an_edit_that_does_not_fit_says_why() {
     let room = Room::new(&[]);
     let many = "x\n".repeat(12);
-    let exactly = "`old` is not in `f`: read the file and give the text exactly as it is there";
+    let exactly = "`old` is not in `f`: read the file and copy the text exactly";
     let cases: [(&str, &str, &str); 9] = [
         (
             "a\nb\na\n",
             "a",
-            "`old` occurs 2 times in `f` (lines 1, 3): add more of the text around the one you \
-             mean, or set `all`",
+            "`old` occurs 2 times in `f` (lines 1, 3): add more of the surrounding text to \
+             `old`, or set `all`",
         ),
         (
             &many,
             "x",
             "`old` occurs 12 times in `f` (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …): add more of \
-             the text around the one you mean, or set `all`",
+             the surrounding text to `old`, or set `all`",
         ),
         ("abc", "abd", exactly),
         ("", "abd", exactly),
-        ("a\r\nb\r\n", "a\nb", "`old` is not in `f`: its lines end in CR LF there"),
-        ("a\nb\n", "a\r\nb", "`old` is not in `f`: its lines end in LF there"),
+        ("a\r\nb\r\n", "a\nb", "`old` is not in `f`: the lines of the file end in CR LF"),
+        ("a\nb\n", "a\r\nb", "`old` is not in `f`: the lines of the file end in LF"),
         (
             "z\n\tif x {\n\t\ty\n",
             "if x {\n    y",
-            "`old` is not in `f`, but from line 2 on there is the same text with other spaces: \
-             give it exactly",
+            "`old` is not in `f`, but the text from line 2 differs from it only in whitespace: \
+             copy it exactly",
         ),
-        ("a", "", "`old` is empty: `write_file` writes a whole file"),
+        ("a", "", "`old` is empty; use `write_file` to write a whole file"),
         ("a", "new", "`old` and `new` are the same"),
     ];
     for (before, old, expected) in cases {
@@ -181,7 +189,7 @@ fn an_edit_that_does_not_fit_says_why() {
         assert_eq!(fs::read_to_string(room.path("f")).unwrap(), before);
     }
     let refused = room.refused("edit_file", json!({"path": "g", "old": "a", "new": "b"}));
-    assert_eq!(refused, (PermanentFailure, "there is no `g`".to_owned()));
+    assert_eq!(refused, (PermanentFailure, "`g` does not exist".to_owned()));
     fs::File::create(room.path("huge")).unwrap().set_len(17 * 1024 * 1024).unwrap();
     let refused = room.refused("edit_file", json!({"path": "huge", "old": "a", "new": "b"}));
     assert_eq!(refused.1, "`huge` is longer than 16777216 bytes");

@@ -75,12 +75,12 @@ fn rules_and_patterns() {
 fn what_cannot_be_used_is_named() {
     let resolve = |options: PermissionOptions| options.resolve().unwrap_err().to_string();
     let bad = PermissionOptions { rules: vec![rule("[", None, Action::Ask)], ..Default::default() };
-    assert!(resolve(bad).starts_with("tools.permissions.rules[0]: `[` is not a pattern"));
+    assert!(resolve(bad).starts_with("tools.permissions.rules[0]: `[` is not a valid pattern"));
     let long = "x".repeat(1025);
     let bad = PermissionOptions { internal: vec![long], ..Default::default() };
     assert_eq!(
         resolve(bad),
-        "tools.permissions.internal[0]: the pattern has 1025 bytes; the limit is 1024"
+        "tools.permissions.internal[0]: the pattern is 1025 bytes long; the limit is 1024"
     );
     let bad = PermissionOptions { approval_secs: 0, ..Default::default() };
     assert!(resolve(bad).contains("approval_secs"));

@@ -297,7 +297,7 @@ fn what_is_wrong_with_a_rule_is_named() {
     check_error(
         "[[rules]]\neffect = 'deny'\ntool = '['",
         "tools.policy.rules[0].tool",
-        "policy.rules[0]: tool: `[` is not a pattern: unclosed character class; missing ']'",
+        "policy.rules[0]: tool: `[` is not a valid pattern: unclosed character class; missing ']'",
     );
     check_error(
         "[[rules]]\neffect = 'deny'\ntool = 'x'\n[[rules]]\nname = 'keys'\neffect = 'deny'\ntool = 'x'\npaths = ['a', '']",
@@ -307,7 +307,7 @@ fn what_is_wrong_with_a_rule_is_named() {
     check_error(
         "[[rules]]\neffect = 'deny'\ntool = 'x'\nargs_match = '('",
         "tools.policy.rules[0].args_match",
-        "policy.rules[0]: args_match: `(` is not a pattern: error: unclosed group",
+        "policy.rules[0]: args_match: `(` is not a valid pattern: error: unclosed group",
     );
     check_error(
         "[[rules]]\neffect = 'allow'",
@@ -318,7 +318,7 @@ fn what_is_wrong_with_a_rule_is_named() {
     check_error(
         &format!("[[rules]]\neffect = 'deny'\ntool = 'x'\nargs_match = '{long}'"),
         "tools.policy.rules[0].args_match",
-        "policy.rules[0]: args_match: the pattern has 1025 bytes; the limit is 1024",
+        "policy.rules[0]: args_match: the pattern is 1025 bytes long; the limit is 1024",
     );
     check_error(
         &"[[rules]]\neffect = 'deny'\ntool = 'x'\n".repeat(257),

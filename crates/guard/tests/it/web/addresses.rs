@@ -300,7 +300,7 @@ fn a_name_that_leads_near_is_not_reached() {
         let output = fetch(&executor(options, &book), &format!("http://rebind.example:{port}/"));
         let (category, message) = failure(&output);
         assert_eq!(category, PolicyBlocked, "{found:?}: {message}");
-        assert!(message.starts_with("`rebind.example` leads to "), "{message}");
+        assert!(message.starts_with("`rebind.example` resolves to "), "{message}");
         assert_eq!(output.egress[0].blocked.as_deref(), Some(message));
     }
     assert_eq!(server.connections(), 0);
@@ -339,37 +339,37 @@ fn an_opened_host_is_reached_at_the_address_that_was_checked() {
 fn what_is_not_fetched_by_its_url() {
     let web = executor(WebOptions::default(), &Book::default());
     let cases = [
-        ("file:///etc/passwd", PolicyBlocked, "`file:` is not fetched, only `https:`"),
-        ("ftp://example.com/", PolicyBlocked, "`ftp:` is not fetched, only `https:`"),
-        ("gopher://example.com/", PolicyBlocked, "`gopher:` is not fetched, only `https:`"),
-        ("data:text/plain,x", PolicyBlocked, "`data:` is not fetched, only `https:`"),
-        ("javascript:alert(1)", PolicyBlocked, "`javascript:` is not fetched, only `https:`"),
+        ("file:///etc/passwd", PolicyBlocked, "`file:` URLs are not fetched, only `https:`"),
+        ("ftp://example.com/", PolicyBlocked, "`ftp:` URLs are not fetched, only `https:`"),
+        ("gopher://example.com/", PolicyBlocked, "`gopher:` URLs are not fetched, only `https:`"),
+        ("data:text/plain,x", PolicyBlocked, "`data:` URLs are not fetched, only `https:`"),
+        ("javascript:alert(1)", PolicyBlocked, "`javascript:` URLs are not fetched, only `https:`"),
         (
             "http://example.com/",
             PolicyBlocked,
             "`http:` is not encrypted: only `https:` is fetched",
         ),
-        ("https://a:b@example.com/", PolicyBlocked, "the URL has a user name or password in it"),
-        ("https://a@example.com/", PolicyBlocked, "the URL has a user name or password in it"),
-        ("https://example.com:22/", PolicyBlocked, "`tools.web.ports` does not have 22"),
-        ("https://", InvalidParameters, "not a URL: empty host"),
-        ("example.com", InvalidParameters, "not a URL: relative URL without a base"),
-        ("", InvalidParameters, "not a URL: relative URL without a base"),
-        ("https://example.com:99999/", InvalidParameters, "not a URL: invalid port number"),
+        ("https://a:b@example.com/", PolicyBlocked, "the URL contains a user name or password"),
+        ("https://a@example.com/", PolicyBlocked, "the URL contains a user name or password"),
+        ("https://example.com:22/", PolicyBlocked, "port 22 is not in `tools.web.ports`"),
+        ("https://", InvalidParameters, "invalid URL: empty host"),
+        ("example.com", InvalidParameters, "invalid URL: relative URL without a base"),
+        ("", InvalidParameters, "invalid URL: relative URL without a base"),
+        ("https://example.com:99999/", InvalidParameters, "invalid URL: invalid port number"),
         (
             "https://exa\tmple.com/",
             InvalidParameters,
-            "the URL has blanks or control characters in it",
+            "the URL contains whitespace or control characters",
         ),
         (
             " https://example.com/",
             InvalidParameters,
-            "the URL has blanks or control characters in it",
+            "the URL contains whitespace or control characters",
         ),
         (
             "https://example.com/\r\nHost: x",
             InvalidParameters,
-            "the URL has blanks or control characters in it",
+            "the URL contains whitespace or control characters",
         ),
     ];
     for (url, category, message) in cases {

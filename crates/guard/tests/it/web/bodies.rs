@@ -44,7 +44,7 @@ fn what_is_too_long_does_not_arrive() {
         let output = fetch(&web, &server.url(path));
         assert_eq!(
             failure(&output),
-            (PermanentFailure, "the answer of `127.0.0.1` is longer than 4194304 bytes"),
+            (PermanentFailure, "the response from `127.0.0.1` is longer than 4194304 bytes"),
             "{path}"
         );
         assert!(output.egress[0].bytes <= 5 * 1024 * 1024, "{path}");
@@ -55,7 +55,7 @@ fn what_is_too_long_does_not_arrive() {
     let output = fetch(&web, &server.url("/just"));
     assert_eq!((output.failure, output.truncated), (None, true));
     assert_eq!(output.egress[0].bytes, 4 * 1024 * 1024);
-    assert!(output.text.ends_with("\n[cut after 100000 characters]\n"));
+    assert!(output.text.ends_with("\n[truncated after 100000 characters]\n"));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn who_is_too_slow_is_given_up() {
     for path in ["/silent", "/head", "/body"] {
         let begun = Instant::now();
         let output = fetch(&web, &server.url(path));
-        assert_eq!(failure(&output), (Timeout, "the page did not come within 1 s"), "{path}");
+        assert_eq!(failure(&output), (Timeout, "the page did not load within 1 s"), "{path}");
         assert!(begun.elapsed().as_secs() < 10, "{path}");
         assert_eq!(output.egress.len(), 1, "{path}");
         assert_eq!(output.side_effects, [SideEffect::Reached(server.authority())]);

@@ -90,7 +90,10 @@ fn whoever_does_not_is_not() {
         let output = fetch(&web, &format!("https://app.test:{port}/"));
         let (category, message) = failure(&output);
         assert_eq!(category, NetworkError, "{what}: {message}");
-        assert!(message.starts_with("no encrypted connection to `app.test`"), "{message}");
+        assert!(
+            message.starts_with("cannot open an encrypted connection to `app.test`"),
+            "{message}"
+        );
         assert!(!asked.join().unwrap(), "{what}: it was asked");
         assert_eq!(output.egress[0].status, None);
     }

@@ -171,4 +171,4 @@ fn otherwise<'k>(mut keys: impl Iterator<Item = &'k str>) -> Reached {
 }
 
 /// The problem with arguments that are not a list of strings.
-const ODD_ARGUMENTS: &str = "its `args` are not a list of strings";
+const ODD_ARGUMENTS: &str = "its `args` is not a list of strings";

@@ -57,7 +57,9 @@ impl Cursor<'_> {
         loop {
             match self.peek() {
                 None => {
-                    return Err(NotAnalysable::Uncertain { what: "arithmetic without an end" });
+                    return Err(NotAnalysable::Uncertain {
+                        what: "an unclosed arithmetic expression",
+                    });
                 }
                 Some(b) if b == close && inner == 0 => {
                     self.at += 1;
@@ -65,10 +67,12 @@ impl Cursor<'_> {
                 }
                 // In brackets this would be a process substitution.
                 Some(b'<' | b'>') if close == b']' && self.peek_second() == Some(b'(') => {
-                    return Err(NotAnalysable::Uncertain { what: "a process in a subscript" });
+                    return Err(NotAnalysable::Uncertain {
+                        what: "a process substitution in a subscript",
+                    });
                 }
                 Some(b) if refused.contains(&b) => {
-                    return Err(NotAnalysable::Uncertain { what: "an odd subscript" });
+                    return Err(NotAnalysable::Uncertain { what: "an unusual subscript" });
                 }
                 Some(b) => {
                     parts += usize::from(b == b';');

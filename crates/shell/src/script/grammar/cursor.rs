@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) fn slice(&self, start: usize, end: usize) -> Parsed<&'a str> {
-        self.text.get(start..end).ok_or(NotAnalysable::Uncertain { what: "a cut character" })
+        self.text.get(start..end).ok_or(NotAnalysable::Uncertain { what: "a split character" })
     }
 
     /// The text that has not been read yet.
@@ -136,8 +136,8 @@ impl<'a> Cursor<'a> {
     pub(super) fn take_until(&mut self, end: u8) -> Parsed<&'a str> {
         let start = self.at;
         let rest = self.text.as_bytes().get(start..).unwrap_or_default();
-        let len =
-            memchr::memchr(end, rest).ok_or(NotAnalysable::Uncertain { what: "an open quote" })?;
+        let len = memchr::memchr(end, rest)
+            .ok_or(NotAnalysable::Uncertain { what: "an unclosed quote" })?;
         self.at = start + len + 1;
         self.slice(start, start + len)
     }

@@ -19,7 +19,7 @@ pub(super) struct Here {
 }
 
 const UNCLEAR: NotAnalysable =
-    NotAnalysable::Uncertain { what: "a here-document whose beginning is unclear" };
+    NotAnalysable::Uncertain { what: "a here-document with an ambiguous beginning" };
 
 impl Cursor<'_> {
     /// Goes to the next line, past any here-documents.
@@ -63,7 +63,7 @@ impl Cursor<'_> {
         let delimiter = self.word(Mode::Plain)?.ok_or_else(|| self.unexpected())?;
         let raw = self.slice(start, self.at)?;
         if raw.contains(['$', '`', '\n', '(']) {
-            return Err(NotAnalysable::Uncertain { what: "an odd here-document delimiter" });
+            return Err(NotAnalysable::Uncertain { what: "an unusual here-document delimiter" });
         }
         let literal = delimiter.quoted;
         let tag = delimiter.finish(found).text;
@@ -95,7 +95,9 @@ impl Cursor<'_> {
         let mut comment = false;
         loop {
             match self.byte(at) {
-                None => return Err(NotAnalysable::Uncertain { what: "an open here-document" }),
+                None => {
+                    return Err(NotAnalysable::Uncertain { what: "an unterminated here-document" });
+                }
                 Some(b'\n') => return Ok(at),
                 // A comment does not continue on the next line.
                 Some(b'\\') if comment => return Err(UNCLEAR),
@@ -119,7 +121,7 @@ impl Cursor<'_> {
         let mut body = String::new();
         loop {
             if self.byte(at).is_none() {
-                return Err(NotAnalysable::Uncertain { what: "an open here-document" });
+                return Err(NotAnalysable::Uncertain { what: "an unterminated here-document" });
             }
             let (line, after) = self.document_line(at, literal)?;
             let line = match tabs {

@@ -110,7 +110,7 @@ impl Cursor<'_> {
         }
         let fd: u16 = text
             .parse()
-            .map_err(|_| NotAnalysable::Uncertain { what: "an odd file descriptor" })?;
+            .map_err(|_| NotAnalysable::Uncertain { what: "a file descriptor out of range" })?;
         self.at = end;
         Ok(Some(i32::from(fd)))
     }

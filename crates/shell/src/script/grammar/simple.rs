@@ -54,7 +54,9 @@ impl Cursor<'_> {
         let name = draft.text.split(['=', '+', '[']).next().unwrap_or_default();
         let assigns = is_name(name) && name.len() < draft.text.len();
         if joined && (assigns || KEYWORDS.contains(&draft.text.as_str())) {
-            return Err(NotAnalysable::Uncertain { what: "a keyword or a name on two lines" });
+            return Err(NotAnalysable::Uncertain {
+                what: "a keyword or a name split over two lines",
+            });
         }
         Ok(())
     }
@@ -64,7 +66,7 @@ impl Cursor<'_> {
         let joined = matches!(self.byte(self.at), Some(b'<' | b'>'))
             && self.slice(start, self.at)?.contains("\\\n");
         if joined && draft.text.ends_with(|c: char| c.is_ascii_digit() || c == '}') {
-            return Err(NotAnalysable::Uncertain { what: "a redirect on two lines" });
+            return Err(NotAnalysable::Uncertain { what: "a redirect split over two lines" });
         }
         Ok(())
     }
@@ -91,7 +93,7 @@ impl Cursor<'_> {
         let assigns = append || self.byte(end) == Some(b'=');
         let odd = name.bytes().any(ends_word) && !(assigns && parts.redirects.is_empty());
         if odd {
-            return Err(NotAnalysable::Uncertain { what: "an odd subscript" });
+            return Err(NotAnalysable::Uncertain { what: "an unusual subscript" });
         }
         if !assigns {
             if self.at > start {
@@ -147,7 +149,7 @@ impl Cursor<'_> {
                 return Ok(self.word_here(Mode::Plain)?.unwrap_or_default().finish(found));
             }
             if self.slice(start, self.at)?.bytes().any(ends_word) {
-                return Err(NotAnalysable::Uncertain { what: "an odd subscript" });
+                return Err(NotAnalysable::Uncertain { what: "an unusual subscript" });
             }
             self.retry_from(start)?;
         }
@@ -169,7 +171,7 @@ impl Cursor<'_> {
         let start = self.at;
         let draft = self.word(Mode::Plain)?.ok_or_else(|| self.unexpected())?;
         if draft.quoted || self.slice(start, self.at)?.contains(['$', '`', '(']) {
-            return Err(NotAnalysable::Uncertain { what: "an odd function name" });
+            return Err(NotAnalysable::Uncertain { what: "an unusual function name" });
         }
         let name = draft.finish(&mut Found::default());
         self.skip_blanks();
@@ -182,7 +184,7 @@ impl Cursor<'_> {
 
     fn function_body(&mut self, name: &Word) -> Parsed<Node> {
         let name =
-            name.literal().ok_or(NotAnalysable::Uncertain { what: "an odd function name" })?;
+            name.literal().ok_or(NotAnalysable::Uncertain { what: "an unusual function name" })?;
         let name = name.to_owned();
         self.skip_newlines()?;
         let body = self.compound()?.ok_or_else(|| self.unexpected())?;

@@ -154,7 +154,7 @@ impl Cursor<'_> {
         let protected = self.take_char();
         draft
             .text
-            .push(protected.ok_or(NotAnalysable::Uncertain { what: "a backslash at the end" })?);
+            .push(protected.ok_or(NotAnalysable::Uncertain { what: "a trailing backslash" })?);
         Ok(())
     }
 
@@ -185,7 +185,7 @@ impl Cursor<'_> {
         self.at += 1;
         loop {
             match self.peek() {
-                None => return Err(NotAnalysable::Uncertain { what: "an open quote" }),
+                None => return Err(NotAnalysable::Uncertain { what: "an unclosed quote" }),
                 Some(b'"') => {
                     self.at += 1;
                     return Ok(());
@@ -218,7 +218,7 @@ impl Cursor<'_> {
         self.at += 1;
         loop {
             match self.take_char() {
-                None => return Err(NotAnalysable::Uncertain { what: "an open quote" }),
+                None => return Err(NotAnalysable::Uncertain { what: "an unclosed quote" }),
                 Some('\'') => return Ok(()),
                 Some('\\') => match self.ansi_escape() {
                     Some(decoded) => draft.text.push(decoded),
@@ -345,7 +345,7 @@ impl Cursor<'_> {
         loop {
             match self.peek() {
                 None => {
-                    return Err(NotAnalysable::Uncertain { what: "an expansion without an end" });
+                    return Err(NotAnalysable::Uncertain { what: "an unclosed expansion" });
                 }
                 Some(b'}') => {
                     self.at += 1;
@@ -357,7 +357,9 @@ impl Cursor<'_> {
                     self.ansi_in_quotes(draft)?;
                 }
                 Some(b'<' | b'>') if quotes == Quotes::None && self.peek_second() == Some(b'(') => {
-                    return Err(NotAnalysable::Uncertain { what: "a process in an expansion" });
+                    return Err(NotAnalysable::Uncertain {
+                        what: "a process substitution in an expansion",
+                    });
                 }
                 Some(b) => self.part(b, draft, quotes)?,
             }
@@ -371,7 +373,7 @@ impl Cursor<'_> {
         self.at += 1;
         loop {
             match self.take_char() {
-                None => return Err(NotAnalysable::Uncertain { what: "an open backquote" }),
+                None => return Err(NotAnalysable::Uncertain { what: "an unclosed backquote" }),
                 Some('`') => break,
                 Some('\\') => match self.byte(self.at) {
                     Some(b) if protects.contains(&b) => script.extend(self.take_char()),
@@ -392,7 +394,7 @@ impl Cursor<'_> {
         let mut open = 0_usize;
         loop {
             match self.peek() {
-                None => return Err(NotAnalysable::Uncertain { what: "an open pattern" }),
+                None => return Err(NotAnalysable::Uncertain { what: "an unclosed pattern" }),
                 Some(b'(') => {
                     open += 1;
                     self.plain(draft);
@@ -405,7 +407,9 @@ impl Cursor<'_> {
                     }
                 }
                 Some(b'<' | b'>') if self.peek_second() == Some(b'(') => {
-                    return Err(NotAnalysable::Uncertain { what: "a process in a pattern" });
+                    return Err(NotAnalysable::Uncertain {
+                        what: "a process substitution in a pattern",
+                    });
                 }
                 Some(b) => self.part(b, draft, Quotes::None)?,
             }

@@ -179,7 +179,7 @@ impl Ground {
             if self.is_link(folder, &error) {
                 let folder = folder.display();
                 io::Error::other(format!(
-                    "`{folder}` is not a folder any more, and is not followed"
+                    "`{folder}` is now a link, not a folder, and is not followed"
                 ))
             } else {
                 error

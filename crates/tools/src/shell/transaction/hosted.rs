@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Why there is no snapshot for a command of a host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("what the command changes cannot be undone: {0}")]
+#[error("the command's changes cannot be undone: {0}")]
 pub struct NoSnapshot(String);
 
 /// Snapshots what a command of a host seems to write to, before it runs. Returns whether there was

@@ -24,19 +24,19 @@ pub enum UndoError {
         reason: String,
     },
     /// Files have changed since.
-    #[error("changed since the command ended: {}", .0.join(", "))]
+    #[error("files changed since the command ended: {}", .0.join(", "))]
     ChangedSince(
         /// Each of the files.
         Vec<String>,
     ),
     /// Folders that the command created contain files that it did not.
-    #[error("not made by the command, and in the way: {}", .0.join(", "))]
+    #[error("files that the command did not create are in the way: {}", .0.join(", "))]
     InTheWay(
         /// Each of the files.
         Vec<String>,
     ),
     /// Some files could not be restored.
-    #[error("not everything could be put back: {}", .0.join("; "))]
+    #[error("not all files could be restored: {}", .0.join("; "))]
     Partial(
         /// Each of the files, with the reason.
         Vec<String>,
@@ -195,7 +195,7 @@ fn put_back(ground: &Ground, copies: &Path, entry: &Entry) -> io::Result<Change>
 fn said(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::DirectoryNotEmpty => {
-            io::Error::new(error.kind(), "something that the command did not make is in it")
+            io::Error::new(error.kind(), "it contains something that the command did not create")
         }
         _ => error,
     }

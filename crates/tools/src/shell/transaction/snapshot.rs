@@ -61,7 +61,8 @@ impl Snapshot {
         let folder = tempfile::Builder::new()
             .prefix(&format!("counterfoil-snapshot-{}-", std::process::id()))
             .tempdir();
-        let folder = folder.map_err(|error| format!("no temporary folder: {error}"))?;
+        let folder =
+            folder.map_err(|error| format!("cannot create a temporary folder: {error}"))?;
         let mut taking = Taking {
             ground: &ground,
             folder: folder.path(),
@@ -160,7 +161,7 @@ pub(super) fn add_made(ground: &Ground, entries: &mut Vec<Entry>) -> Result<(), 
             }
         }
         if entries.len() > MOST_PATHS {
-            return Err(format!("the command made more than {MOST_PATHS} paths"));
+            return Err(format!("the command created more than {MOST_PATHS} paths"));
         }
     }
     // A folder precedes its content, so that it is removed after it.
@@ -258,9 +259,7 @@ impl Taking<'_> {
             FileType::RegularFile if self.in_scope(path) => {
                 self.bytes = self.bytes.saturating_add(seen.bytes);
                 if let Some(most) = self.max_bytes.filter(|most| self.bytes > *most) {
-                    return Err(format!(
-                        "it would be larger than the {most} bytes that it may have"
-                    ));
+                    return Err(format!("the snapshot would exceed the limit of {most} bytes"));
                 }
                 let copy = format!("{:06}", self.entries.len());
                 self.copy(path, &copy).map_err(|error| failed(path, &error))?;
