@@ -25,7 +25,7 @@ pub enum CompressError {
     #[error("there is nothing to compress: the conversation has just begun")]
     Nothing,
     /// It is under way.
-    #[error("the conversation is being compressed already")]
+    #[error("the conversation is already being compressed")]
     UnderWay,
     /// The model did not answer.
     #[error("the conversation was not compressed: {0}")]
@@ -34,7 +34,7 @@ pub enum CompressError {
     #[error("the conversation was not compressed: the model gave no summary")]
     Empty,
     /// The summary cannot be kept.
-    #[error("the conversation was not compressed: its summary cannot be kept: {0}")]
+    #[error("the conversation was not compressed: cannot save the summary: {0}")]
     NotKept(#[from] StoreError),
 }
 
@@ -58,14 +58,15 @@ struct Now {
     done: Option<CompressionStrategy>,
 }
 
-const DESCRIPTION: &str = "Replaces everything before the user's last message by a summary of it. \
-                           Call it when part of the work is done and its details are no longer \
-                           needed.";
+const DESCRIPTION: &str = "Replaces everything before the user's last message with a summary of \
+                           it. Call it when part of the work is done and its details are no \
+                           longer needed.";
 
-const ASKED: &str = "Tell the following conversation in short, for yourself, so that the work can go on without it. \
-     Keep: what the user wants and decided; what was done, with the execution ids; results, names, \
-     paths and numbers exactly as they stand there; what failed; what is still open. Add nothing, \
-     and say of nothing that it was done where no result shows it. Only the summary.";
+const ASKED: &str = "Briefly summarize the following conversation for yourself, so that the work \
+     can continue without it. Keep: what the user wants and has decided; what was done, with the \
+     execution ids; results, names, paths and numbers exactly as they are written; what failed; \
+     what is still open. Add nothing, and do not say that anything was done unless a result shows \
+     it. Reply only with the summary.";
 
 impl Compressor {
     pub(crate) fn new(
@@ -150,7 +151,7 @@ impl Compressor {
                     ToolError::of(category, error.to_string())
                 })?;
                 let length = text.chars().count();
-                let told = "What went before is told in short now";
+                let told = "The earlier conversation has been summarized";
                 Ok(ToolOutput::from(format!("{told} ({strategy}): {length} characters.")))
             }
         })

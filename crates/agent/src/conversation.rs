@@ -16,7 +16,7 @@ pub struct Conversation {
 }
 
 /// What the result of a call says that has none.
-const INTERRUPTED: &str = "This call was interrupted, and nothing is known of its result.";
+const INTERRUPTED: &str = "This call was interrupted; its result is unknown.";
 
 impl Conversation {
     /// The conversation of a session as it is recorded. `knowledge` has the summaries of the first

@@ -19,9 +19,9 @@ use crate::watch::Nobody;
 /// The tool that begins a sub-agent. A sub-agent has none of its own.
 pub(crate) const TASK: &str = "task";
 
-const DESCRIPTION: &str = "Gives part of the work to a helper, which has the same tools, knows \
-                           nothing but your prompt, and answers with a report. Every call it makes \
-                           has a receipt; anything else in its report is only its word.";
+const DESCRIPTION: &str = "Delegates part of the work to a helper, which has the same tools, knows \
+                           only your prompt, and replies with a report. Every call it makes has a \
+                           receipt; anything else in its report is unverified.";
 
 /// Begins sub-agents of one session.
 #[derive(Clone)]
@@ -74,7 +74,7 @@ impl SubAgents {
     }
 
     async fn done(&self, prompt: &str, phase: Phase) -> Result<ToolOutput, ToolError> {
-        let session = self.session.upgrade().ok_or_else(|| failed("the guard is gone"))?;
+        let session = self.session.upgrade().ok_or_else(|| failed("the session has ended"))?;
         let number = self.begun.fetch_add(1, Ordering::Relaxed) + 1;
         let parts = Parts {
             guard: session.guard().clone(),

@@ -11,9 +11,9 @@ use crate::store::{Note, NoteError, NoteId, NoteOrigin, Store, secretless};
 const SAVE: &str = "Saves a note for later conversations: a fact about the user or the project that \
                     will still matter then. Never save secrets.";
 
-const SEARCH: &str = "Searches the notes of earlier conversations. The best match comes first, and \
-                      each note says where it comes from. A note tells what was true when it was \
-                      written.";
+const SEARCH: &str = "Searches the notes from earlier conversations. The best match comes first, \
+                      and each note states where it comes from. A note states what was true when \
+                      it was written.";
 
 /// How many notes a search gives where nothing is said.
 const FOUND: u64 = 5;
@@ -51,7 +51,7 @@ impl Memory {
         match self.embedder.as_ref()?.embed(&texts).await {
             Ok(vectors) => vectors.into_iter().next(),
             Err(error) => {
-                tracing::warn!("notes are found by words only: {error}");
+                tracing::warn!("matching notes by words only, without embeddings: {error}");
                 None
             }
         }
@@ -102,7 +102,7 @@ impl Memory {
 
     fn searching(&self) -> FunctionExecutor {
         let members = json!({
-            "query": { "type": "string", "description": "Words to look for, or the subject." },
+            "query": { "type": "string", "description": "Words to search for, or the topic." },
             "limit": { "type": "integer", "minimum": 1, "maximum": MOST_FOUND },
         });
         let mut tool = own_tool("memory_search", SEARCH, members, &["query"]);

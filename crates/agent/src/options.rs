@@ -79,7 +79,7 @@ impl HoldBack {
 
 /// An option that is out of its bounds.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("agent.{key} is {value}, it must be between {least} and {most}")]
+#[error("agent.{key} is {value}; it must be between {least} and {most}")]
 pub struct AgentOptionsError {
     key: &'static str,
     value: f64,

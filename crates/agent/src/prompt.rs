@@ -4,12 +4,13 @@ use crate::agent::Parts;
 use crate::conversation::Conversation;
 
 /// What a model is asked that may not call tools any more in this turn.
-pub(crate) const NO_MORE: &str = "You have reached the limit of this turn, or made no progress three times in a row: no more tools can be called. Say now, in plain words, \
-     what was done, what came of it, and what is still open.";
+pub(crate) const NO_MORE: &str = "You have reached the step limit of this turn, or made no \
+     progress three times in a row: you cannot call any more tools. Say now, in plain words, what \
+     was done, what the outcome was, and what is still open.";
 
 /// What is recorded where an answer was sent back.
 pub(crate) const HELD_BACK: &str =
-    "The answer before this was held back: the record of this session does not support it.";
+    "Your previous answer was held back: the record of this session does not support it.";
 
 /// What a model is asked that said nothing.
 pub(crate) const NOTHING_SAID: &str =
@@ -21,7 +22,7 @@ pub(crate) fn system(parts: &Parts, conversation: &Conversation) -> String {
     let said: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     let mut text = said.join("\n\n");
     if !conversation.knowledge.is_empty() {
-        text.push_str("\n\n# Knowledge\n\nWhat was said and done before, in short:");
+        text.push_str("\n\n# Knowledge\n\nA summary of what was said and done before:");
         for summary in &conversation.knowledge {
             text.push_str("\n\n");
             text.push_str(summary.trim());

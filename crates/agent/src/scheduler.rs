@@ -89,10 +89,10 @@ pub enum ScheduleTaskError {
     #[error(transparent)]
     Phrase(#[from] crate::schedule::ScheduleError),
     /// It is to run once, and the phrase says more.
-    #[error("`{0}` comes again and again; `scheduler` makes such tasks")]
+    #[error("`{0}` is recurring; use `scheduler` for recurring tasks")]
     Again(String),
     /// There is nothing to tell the agent.
-    #[error("a task needs a prompt")]
+    #[error("the task has no prompt")]
     NoPrompt,
     /// The store.
     #[error(transparent)]
@@ -104,7 +104,7 @@ pub enum ScheduleTaskError {
 #[non_exhaustive]
 pub enum FireError {
     /// It may not run.
-    #[error("the task may not run: {0}")]
+    #[error("the task did not run: {0}")]
     NotRun(String),
     /// The record of its call.
     #[error(transparent)]
@@ -113,7 +113,7 @@ pub enum FireError {
     #[error(transparent)]
     Turn(#[from] TurnError),
     /// The store.
-    #[error("the end of a task is not kept: {0}")]
+    #[error("cannot record the end of the task: {0}")]
     Store(#[from] StoreError),
 }
 
@@ -288,12 +288,15 @@ impl Scheduler {
              at 9am`, `every 15 minutes between 9 and 17` or `*/15 9-17 * * 1-5`."
         };
         let description = format!(
-            "{what} Your prompt is given back to you at that time. A time that is not understood \
-             is refused. The result says how the time was understood: tell the user."
+            "{what} Your prompt is returned to you at that time. A time that is not understood \
+             is refused. The result says how the time was understood; tell the user."
         );
         let members = json!({
-            "when": { "type": "string", "description": "In English, or five cron fields." },
-            "prompt": { "type": "string", "minLength": 1, "description": "What is to be done." },
+            "when": {
+                "type": "string",
+                "description": "The time in English, or five cron fields.",
+            },
+            "prompt": { "type": "string", "minLength": 1, "description": "The task to carry out." },
             "catch_up": {
                 "enum": ["skip", "once", "all"],
                 "description": "What to do about runs that were missed while no process was \
@@ -318,7 +321,7 @@ impl Scheduler {
     }
 
     fn listing(&self) -> FunctionExecutor {
-        let tool = own_tool("list_tasks", "Lists the tasks still to run.", json!({}), &[]);
+        let tool = own_tool("list_tasks", "Lists the scheduled tasks.", json!({}), &[]);
         let own = self.clone();
         FunctionExecutor::new(tool, move |_: &Value| {
             let mut tasks = own.list().map_err(refused)?;
@@ -431,5 +434,5 @@ fn task_id(arguments: &Value) -> Result<TaskId, ToolError> {
 }
 
 fn no_task(id: TaskId) -> ToolError {
-    refused(format!("there is no task {id} to do"))
+    refused(format!("there is no scheduled task {id}"))
 }

@@ -38,8 +38,8 @@ impl SkillSet {
         if self.0.is_empty() {
             return String::new();
         }
-        let mut text = "# Skills\n\nHow certain work is done here. `load_skill` gives the whole \
-                        text of one; read it before you do such work."
+        let mut text = "# Skills\n\nInstructions for certain kinds of work. `load_skill` returns \
+                        the full text of one; read it before you do such work."
             .to_owned();
         for skill in self.0.iter() {
             text.push_str(&format!("\n- {}: {}", skill.name, skill.description));
@@ -67,7 +67,7 @@ impl SkillSet {
     fn given(&self, name: &str) -> Result<String, ToolError> {
         let skill = self.0.iter().find(|skill| skill.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.0.iter().map(|skill| skill.name.as_str()).collect();
-            refused(format!("there is no skill `{name}`; there are: {}", names.join(", ")))
+            refused(format!("there is no skill `{name}`; available skills: {}", names.join(", ")))
         })?;
         unchanged(skill)?;
         Ok(skill.body.clone())
@@ -94,7 +94,8 @@ fn unchanged(skill: &Skill) -> Result<(), ToolError> {
     match skill.is_as_read() {
         Ok(true) => Ok(()),
         Ok(false) => {
-            let message = format!("the files of the skill `{}` have changed", skill.name);
+            let message =
+                format!("the files of the skill `{}` have changed since it was read", skill.name);
             Err(ToolError::of(ToolErrorCategory::PolicyBlocked, message))
         }
         Err(error) => Err(failed(error)),
@@ -128,9 +129,10 @@ async fn run(
     skill: &Skill,
     words: &[String],
 ) -> Result<ToolOutput, ToolError> {
-    let session = session.upgrade().ok_or_else(|| failed("the guard is gone"))?;
+    let session = session.upgrade().ok_or_else(|| failed("the session has ended"))?;
     let line = shlex::try_join(words.iter().map(String::as_str));
-    let line = line.map_err(|error| failed(format!("the command cannot be written: {error}")))?;
+    let line =
+        line.map_err(|error| failed(format!("cannot quote the command for the shell: {error}")))?;
     let environment = BTreeMap::from([
         ("SKILL_NAME".to_owned(), skill.name.clone()),
         ("SKILL_DIR".to_owned(), skill.folder.to_string_lossy().into_owned()),

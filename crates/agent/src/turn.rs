@@ -300,7 +300,8 @@ impl Agent {
         let mut fits = false;
         for call in reply.calls {
             if self.parts.caller.is_some() && NOT_OF_HELPERS.contains(&&*call.tool) {
-                let text = format!("a helper has no tool `{}`: nothing was executed", call.tool);
+                let text =
+                    format!("a helper cannot use the tool `{}`; nothing was executed", call.tool);
                 let result = Turn::Result { call_id: call.id.clone(), text, failed: true };
                 self.compressor.conversation().turns.push(result);
                 continue;
@@ -380,10 +381,9 @@ fn result(call: &ToolCall, answer: &Answer, tells_doubts: bool) -> Turn {
 
 /// What the user reads when no answer of the model was let through.
 fn failure(findings: &[Finding], least: Severity) -> String {
-    let mut text =
-        "I have no answer that the record of this session supports. What I was about to \
-                    say is held back:"
-            .to_owned();
+    let mut text = "I have no answer that the record of this session supports. My last answer was \
+                    held back:"
+        .to_owned();
     let wrong = |finding: &&Finding| finding.severity >= least;
     let mut told = BTreeSet::new();
     for finding in findings.iter().filter(wrong) {
@@ -391,6 +391,6 @@ fn failure(findings: &[Finding], least: Severity) -> String {
             text.push_str(&format!("\n- {}", finding.message));
         }
     }
-    text.push_str("\n\nThe receipts of this session show what was really done.");
+    text.push_str("\n\nThe receipts of this session show what was actually done.");
     text
 }

@@ -28,7 +28,8 @@ impl LiveJudge {
 
     fn opinion(&self, case: &Case<'_>) -> Result<Given, String> {
         let mut random = [0; 12];
-        getrandom::fill(&mut random).map_err(|error| format!("no random number: {error}"))?;
+        getrandom::fill(&mut random)
+            .map_err(|error| format!("cannot generate a random number: {error}"))?;
         ask(self.judge.as_ref(), case, random).map(|(given, _)| given)
     }
 }

@@ -95,7 +95,7 @@ impl Guard {
         let found = self.ledger().standing_refusal(session, question.digest);
         // A refusal that cannot be read is not an approval: the question is still asked.
         let found = found
-            .inspect_err(|error| tracing::error!("refusals cannot be read: {error}"))
+            .inspect_err(|error| tracing::error!("cannot read recorded refusals: {error}"))
             .ok()??;
         Some(self.declined(question, &found.by, found.reason.as_deref()))
     }
@@ -115,7 +115,7 @@ impl Guard {
             // ask again. If recording fails, it does.
             let (tool, digest) = (&question.tool, question.digest);
             if let Err(error) = self.approve(session, tool, digest, approval).await {
-                tracing::error!("an approval is not recorded: {error}");
+                tracing::error!("cannot record an approval: {error}");
             }
         }
     }
@@ -139,7 +139,7 @@ pub(crate) fn approval_used() -> Reason {
     Reason {
         gate: GateId("approval"),
         code: "approval_used",
-        message: "the approval of this call was used up by another one".to_owned(),
+        message: "the approval for this call was already used by another call".to_owned(),
         matched: None,
         help: Some("this call needs a new approval".to_owned()),
     }

@@ -103,7 +103,7 @@ impl Guard {
     /// Audits a call that no caller is waiting for, so a failure can only be logged.
     pub(crate) fn audit_given_up(&self, session: &Session, opened: &Opened, closed: &Closed) {
         if let Err(error) = self.audit_closed(session, opened, closed, Said::default()) {
-            tracing::error!("cannot write a cancelled call to the audit log: {error}");
+            tracing::error!("cannot record a cancelled call in the audit log: {error}");
         }
     }
 }

@@ -60,7 +60,7 @@ impl Session {
         let Some(id) = ExecutionId::parse(execution_id) else {
             return fault(
                 CitationFault::MalformedId,
-                format!("`{execution_id}` is not an execution id"),
+                format!("`{execution_id}` is not a valid execution id"),
             );
         };
         // An id of another session counts as unknown, so that nothing about that session leaks.
@@ -74,7 +74,7 @@ impl Session {
                 return fault(
                     CitationFault::ExecutionExpired,
                     format!(
-                        "`{execution_id}` began {} s ago, longer than the {} s that count",
+                        "`{execution_id}` began {} s ago, but the maximum age is {} s",
                         age.as_secs(),
                         window.as_secs()
                     ),
@@ -109,7 +109,7 @@ impl Guard {
         let (reason, message) = match evicted {
             true => (
                 CitationFault::ExecutionEvicted,
-                format!("the record of `{}` was deleted by retention", id.id),
+                format!("the record of `{}` was deleted by the retention policy", id.id),
             ),
             false => (
                 CitationFault::ExecutionIdNotFound,

@@ -105,13 +105,13 @@ pub enum BeginSessionError {
     #[error("the record of the session cannot be read: {0}")]
     Unreadable(#[from] counterfoil_ledger::ReadLedgerError),
     /// The beginning of the session could not be recorded.
-    #[error("the beginning of the session cannot be recorded: {0}")]
+    #[error("the start of the session cannot be recorded: {0}")]
     NotRecorded(#[from] AppendError),
     /// No id could be made.
     #[error(transparent)]
     NoRandomness(#[from] counterfoil_ledger::RandomnessError),
     /// The id is not valid for a session.
-    #[error("`{0}` cannot be the id of a session")]
+    #[error("`{0}` is not a valid session id")]
     BadId(String),
 }
 

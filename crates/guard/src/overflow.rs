@@ -22,7 +22,7 @@ impl Default for OverflowOptions {
 
 /// Why the options are invalid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`max_chars` is {0}, it must be between 1000 and 10000000")]
+#[error("`max_chars` is {0}; it must be between 1000 and 10000000")]
 pub struct OverflowOptionsError(usize);
 
 impl OverflowOptions {
@@ -74,7 +74,7 @@ pub(crate) fn cut(text: &str, most: usize, how: Option<&str>) -> Option<String> 
     }
     let left_out = between.chars().count();
     let how = how.map(|how| format!("; {how} them")).unwrap_or_default();
-    let what = if wrong.is_empty() { "" } else { "; among them these lines" };
+    let what = if wrong.is_empty() { "" } else { "; including these lines" };
     let end = if wrong.is_empty() { String::new() } else { format!("{wrong}[...]\n") };
     Some(format!("{head}\n[... {left_out} characters left out{how}{what} ...]\n{end}{tail}"))
 }
@@ -96,7 +96,7 @@ mod tests {
         assert!(shown.chars().count() <= 1000, "{}", shown.chars().count());
         assert!(shown.starts_with("ääää") && shown.ends_with("b\nend"));
         assert!(shown.contains(
-            "left out; x shows them; among them these lines ...]\nerror: it broke\n[...]\n"
+            "left out; x shows them; including these lines ...]\nerror: it broke\n[...]\n"
         ));
         assert!(
             cut(&"a\n".repeat(2000), 1000, None).unwrap().contains(" characters left out ...]\n")

@@ -126,5 +126,5 @@ pub trait Embedder: Send + Sync {
 
 /// The embedding model did not answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the model for meanings did not answer: {0}")]
+#[error("the embedding model did not answer: {0}")]
 pub struct EmbedderError(pub String);

@@ -195,7 +195,7 @@ impl Drop for Recording {
         if self.closed {
             return;
         }
-        let text = "given up before it ended";
+        let text = "the call was abandoned before it ended";
         let digest = Digest::of_bytes(text.as_bytes());
         let ending = Ending {
             status: Some(Status::Cancelled),

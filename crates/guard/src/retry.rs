@@ -41,7 +41,7 @@ impl Default for RetryOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetryOptionsError {
     /// The number of attempts is too large.
-    #[error("`max_attempts` is {given}, at most {most} are allowed")]
+    #[error("`max_attempts` is {given}; the maximum is {most}")]
     TooManyAttempts {
         /// The given number.
         given: u32,
@@ -49,7 +49,7 @@ pub enum RetryOptionsError {
         most: u32,
     },
     /// The first pause is longer than the maximum.
-    #[error("`base_ms` ({base_ms}) is more than `max_ms` ({max_ms})")]
+    #[error("`base_ms` ({base_ms}) is greater than `max_ms` ({max_ms})")]
     BaseAboveMax {
         /// The first pause.
         base_ms: u64,

@@ -31,7 +31,7 @@ pub enum RegisterError {
     TwoOwners(#[from] TwoOwners),
     /// The guard was built without tools: it judges the calls of a host, and the host asks for
     /// confirmation itself.
-    #[error("a guard that was built without tools judges the calls of a host and takes none")]
+    #[error("this guard only judges the calls of a host, so no tools can be registered")]
     ForHost,
 }
 

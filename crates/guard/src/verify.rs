@@ -139,7 +139,7 @@ impl Session {
         let unjudged = guard.read_answer(&transcript, turn, &mut findings).await;
         let unjudged = unjudged.or_else(|| {
             let too_long = text.len() > LONGEST_ANSWER;
-            too_long.then(|| format!("only its first {} MiB were read", LONGEST_ANSWER >> 20))
+            too_long.then(|| format!("only the first {} MiB were read", LONGEST_ANSWER >> 20))
         });
         guard.note_judgement(self, &text, &findings).await?;
         let disposition = disposition(&findings);

@@ -34,7 +34,7 @@ pub(crate) fn normal(pattern: &str) -> Result<String, ScheduleError> {
     let upper = pattern.to_uppercase();
     let fields: Vec<&str> = upper.split_whitespace().collect();
     if fields.len() != FIELDS.len() {
-        return Err(refused(format!("it has {} fields, and 5 are needed", fields.len())));
+        return Err(refused(format!("expected 5 fields, got {}", fields.len())));
     }
     for (at, ((name, most), field)) in FIELDS.into_iter().zip(&fields).enumerate() {
         let mut alone = ["*"; FIELDS.len()];
@@ -45,7 +45,7 @@ pub(crate) fn normal(pattern: &str) -> Result<String, ScheduleError> {
         let mut steps = field.split(',').filter_map(|item| Some(item.split_once('/')?.1));
         let fits = steps.all(|step| step.parse().is_ok_and(|step: u32| step <= most));
         if !fits || parsed(&alone.join(" ")).is_err() {
-            return Err(refused(format!("`{field}` is no {name}, which goes up to {most}")));
+            return Err(refused(format!("`{field}` is not a valid {name}; the maximum is {most}")));
         }
     }
     let normal = fields.join(" ");

@@ -23,7 +23,7 @@ pub(crate) fn describe(schedule: &Schedule, next: Option<Firing>) -> String {
         Rule::Calendar(calendar) => (days_and_times(calendar), calendar_note(calendar)),
         Rule::Cron { pattern } => {
             let words = cron::words(pattern).map(|words| format!(": {words}")).unwrap_or_default();
-            (format!("by the cron pattern `{pattern}`{words}, in"), String::new())
+            (format!("cron pattern `{pattern}`{words}, in"), String::new())
         }
     };
     format!("{what} {zone}{note}; {}", next_firing(schedule, next))
@@ -148,7 +148,7 @@ fn calendar_note(calendar: &Calendar) -> String {
         note.push_str(&format!(", counted from {}", calendar.from));
     }
     if calendar.unsaid_time {
-        note.push_str(" (no time was given: it is the time of day at which this was made)");
+        note.push_str(" (no time was given, so the time of creation is used)");
     }
     note
 }

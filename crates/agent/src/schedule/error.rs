@@ -14,7 +14,7 @@ pub enum ScheduleError {
     #[error("the phrase is empty; {PHRASES}")]
     Empty,
     /// More characters than a schedule needs: how many there are, and how many may be.
-    #[error("the phrase has {0} characters, and {1} are allowed")]
+    #[error("the phrase has {0} characters; the maximum is {1}")]
     TooLong(usize, usize),
     /// A word that is unknown, or words that are known and say nothing together.
     #[error("`{0}` was not understood; {PHRASES}")]
@@ -27,25 +27,25 @@ pub enum ScheduleError {
     #[error("`{0}` is {1}")]
     Impossible(String, &'static str),
     /// More often than once a minute.
-    #[error("`{0}` is more often than once a minute")]
+    #[error("`{0}` is too frequent; the shortest interval is one minute")]
     TooOften(String),
     /// A delay over 100 years, or an interval over 10.
-    #[error("`{0}` is too far ahead: a delay may be 100 years, an interval 10")]
+    #[error("`{0}` is too far ahead; a delay may be at most 100 years, an interval at most 10")]
     TooFar(String),
     /// The time is over.
-    #[error("`{0}` is over; say a time to come")]
+    #[error("`{0}` is not in the future; give a later time")]
     Past(String),
     /// Two parts of the phrase exclude each other.
-    #[error("`{0}` does not go with `{1}`")]
+    #[error("`{0}` cannot be combined with `{1}`")]
     Conflict(String, String),
     /// A cron pattern that is not one, or has a field out of bounds: the pattern, and what is wrong
     /// with it.
-    #[error("cron pattern `{0}` is refused: {1}; {PATTERNS}")]
+    #[error("invalid cron pattern `{0}`: {1}; {PATTERNS}")]
     Cron(String, String),
     /// A recurring schedule that never comes.
-    #[error("this never happens: no day to come matches")]
+    #[error("this never happens: no future day matches")]
     Never,
     /// The time zone has no name, so the schedule cannot be stored.
-    #[error("the time zone must be given by name, such as `Europe/Berlin`")]
+    #[error("the time zone must have a name, such as `Europe/Berlin`")]
     UnnamedZone,
 }

@@ -15,11 +15,12 @@ use crate::schedule::weekdays::Weekdays;
 
 const TIME: &str = "a time of day; add one, such as `at 9am` or `at 17:30`";
 const INTERVAL: &str = "an interval; add one, such as `every 15 minutes`";
-const HALF: &str = "am or pm at both times, or two different hours from 0 to 23";
-const ONE_DAY: &str = "`every` if it recurs, or one day";
+const HALF: &str = "am or pm for both times, or two different hours from 0 to 23";
+const ONE_DAY: &str = "`every` if it recurs, or a single day";
 const PLURAL: &str = "`every`, or the plural, such as `on mondays`";
-const THIS_OR_NEXT: &str = "a date, or `on` instead of `next` for the coming one";
-const DAY: &str = "a day with its time of day; add one, such as `on friday` or `on the 3rd`";
+const THIS_OR_NEXT: &str =
+    "a date, because its week is ambiguous; for the coming one, use `on` instead of `next`";
+const DAY: &str = "a day as well as a time; add one, such as `on friday` or `on the 3rd`";
 
 /// What the clauses of a phrase mean when they are said `now`, which has no fraction of a second.
 ///
@@ -103,7 +104,7 @@ fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
     let said = [day.map(|day| &day.words), clauses.times.as_ref().map(|times| &times.words)];
     let said = said.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
     let [time] = times.as_slice() else {
-        let several = "`every` if it recurs, or one time of day";
+        let several = "`every` if it recurs, or a single time of day";
         return Err(match said.as_str() {
             "" => Empty,
             said => Incomplete(said.to_owned(), if times.is_empty() { TIME } else { several }),

@@ -317,7 +317,7 @@ fn positions(list: &str, words: &str) -> Result<Vec<i8>, ScheduleError> {
     let positions: Option<Vec<i8>> = items(list).into_iter().map(position).collect();
     let mut positions = positions.ok_or_else(|| not_understood(words))?;
     if positions.iter().any(|day| !(-1..=31).contains(day) || *day == 0) {
-        let what = "no day of a month";
+        let what = "not a day of a month";
         return Err(ScheduleError::Impossible(words.to_owned(), what));
     }
     positions.sort_unstable_by_key(|day| (*day < 0, *day));
@@ -331,7 +331,7 @@ fn date<'t>(text: &impl Fn(&str) -> &'t str) -> Result<Day, ScheduleError> {
         "" => format!("{} {}", text("number"), text("month")),
         iso => iso.to_owned(),
     };
-    let impossible = || ScheduleError::Impossible(shown.clone(), "no date");
+    let impossible = || ScheduleError::Impossible(shown.clone(), "not a valid date");
     if !text("iso").is_empty() {
         let date: Date = text("iso").parse().map_err(|_| impossible())?;
         return Ok(Day::Date { year: Some(date.year()), month: date.month(), day: date.day() });
@@ -364,6 +364,6 @@ fn clock(text: &str) -> Result<Clock, ScheduleError> {
         let later = later.and_then(|hour| Time::new(hour, minute, 0, 0).ok());
         Some(Clock { time, later, is_marked })
     };
-    let what = "no time of day; hours go from 0 to 23 or 1 to 12 with am or pm";
+    let what = "not a time of day; hours go from 0 to 23, or from 1 to 12 with am or pm";
     read().ok_or_else(|| ScheduleError::Impossible(text.to_owned(), what))
 }

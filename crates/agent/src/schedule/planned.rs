@@ -147,6 +147,6 @@ fn rule(phrase: &str, now: &Zoned) -> Result<Rule, ScheduleError> {
 fn current<'de, D: Deserializer<'de>>(stored: D) -> Result<u8, D::Error> {
     match u8::deserialize(stored)? {
         VERSION => Ok(VERSION),
-        other => Err(D::Error::custom(format!("its version is {other}, not {VERSION}"))),
+        other => Err(D::Error::custom(format!("unsupported version {other}, expected {VERSION}"))),
     }
 }

@@ -42,21 +42,22 @@ impl SkillError {
     }
 
     pub(super) fn link(file: impl Into<PathBuf>) -> Self {
-        Self::new(file, "it is a symbolic link", "copy what it points to into the folder")
+        let help = "replace the link with a copy of its target";
+        Self::new(file, "symbolic links are not allowed", help)
     }
 
     pub(super) fn not_a(what: &str, file: impl Into<PathBuf>) -> Self {
-        Self::new(file, format!("it is not a {what}"), "move it out of the way")
+        Self::new(file, format!("this is not a {what}"), "move it elsewhere")
     }
 
     pub(super) fn too_many(what: &str, most: usize, file: impl Into<PathBuf>) -> Self {
-        let problem = format!("there are more than {most} {what}");
-        Self::new(file, problem, "remove what is not needed, or split it")
+        let problem = format!("the folder has more than {most} {what}");
+        Self::new(file, problem, "remove what you do not need, or split the folder")
     }
 
     pub(super) fn unreadable(file: impl Into<PathBuf>, error: &io::Error) -> Self {
-        let help = "check that it exists and who may read it";
-        Self::new(file, format!("it cannot be read: {error}"), help)
+        let help = "check that it exists and that you have permission to read it";
+        Self::new(file, format!("cannot read this path: {error}"), help)
     }
 
     pub(super) fn at(self, line: usize) -> Self {

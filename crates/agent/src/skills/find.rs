@@ -29,10 +29,10 @@ pub fn find_skills(paths: &[(PathBuf, SkillOrigin)]) -> (Vec<Skill>, Vec<SkillEr
     for (folder, origin) in found {
         match Skill::read(&folder, origin) {
             Ok(skill) if skills.iter().any(|earlier| earlier.name == skill.name) => {
-                let what = "an earlier skill has the same name, so this one is not used";
+                let what = "a skill with the same name was found first, so this one is ignored";
                 errors.push(SkillError {
                     skill: Some(skill.name),
-                    ..SkillError::new(folder, what, "rename one of the two, or remove one")
+                    ..SkillError::new(folder, what, "rename or remove one of them")
                 });
             }
             Ok(skill) => skills.push(skill),

@@ -58,15 +58,15 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, SkillError> {
     // Somebody may have put a link there since.
     let after = file.metadata().map_err(failed)?;
     if (before.dev(), before.ino()) != (after.dev(), after.ino()) {
-        return Err(SkillError::new(path, "the file was replaced while it was read", "try again"));
+        return Err(SkillError::new(path, "the file was replaced while being read", "try again"));
     }
     let mut bytes = Vec::new();
     file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length <= most) {
         return Ok(bytes);
     }
-    let help = "remove what is not needed, or split it";
-    Err(SkillError::new(path, "it has more bytes than may be read", help))
+    let help = "remove what you do not need, or split it";
+    Err(SkillError::new(path, "reading this file would exceed the size limit", help))
 }
 
 /// The paths of every file below a folder, in order.
@@ -79,7 +79,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, SkillError> {
         })?;
         let (kind, path) = (entry.file_type(), entry.path());
         if count > MOST_ENTRIES {
-            return Err(SkillError::too_many("files and folders in it", MOST_ENTRIES, folder));
+            return Err(SkillError::too_many("files and folders", MOST_ENTRIES, folder));
         } else if kind.is_symlink() {
             return Err(SkillError::link(path));
         } else if kind.is_file() {
@@ -92,7 +92,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, SkillError> {
     files.sort_by_cached_key(|path| (is_other(path), path.as_os_str().to_owned()));
     if files.first().is_none_or(|path| is_other(path)) {
         let help = "add a `SKILL.md` with `name` and `description`";
-        return Err(SkillError::new(folder, "the folder has no file `SKILL.md`", help));
+        return Err(SkillError::new(folder, "the folder has no `SKILL.md` file", help));
     }
     Ok(files)
 }

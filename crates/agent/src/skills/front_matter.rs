@@ -52,7 +52,7 @@ pub(super) fn read(
     front: &str,
 ) -> Result<(String, String, Option<SkillWarning>), SkillError> {
     if front.len() > MOST_BYTES {
-        let help = "shorten it, and put the rest into the body";
+        let help = "shorten it and move the rest to the body";
         return Err(SkillError::new(file, "the front matter is larger than 16 KiB", help).at(1));
     }
     let (fields, warning) = match fields(front) {
@@ -62,11 +62,11 @@ pub(super) fn read(
             let fields = fields(&with_colons_quoted(front)).map_err(|_| {
                 let what = format!("the front matter cannot be read: {}", error.without_snippet());
                 let help = "write each field as `name: value`, and quote values with special \
-                            characters; anchors, aliases and tags are refused";
+                            characters; anchors, aliases and tags are not allowed";
                 SkillError::new(file, visible(&what), help).at(line)
             })?;
-            let why = "a value has a colon and is not quoted, which is not YAML; it is read as one \
-                       text";
+            let why = "an unquoted value contains a colon, which is not valid YAML; it is read as \
+                       a single string";
             let warning = SkillWarning::new(file, Some(line), WarningKind::QuotedValue, why);
             (fields, Some(warning))
         }
@@ -75,10 +75,10 @@ pub(super) fn read(
     let description = text(file, "description", &fields.description, 1024)?;
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let (what, help) = if !name.split('-').all(|part| !part.is_empty() && part.chars().all(plain)) {
-        let what = "may only have `a` to `z`, `0` to `9` and single hyphens between them";
+        let what = "may contain only `a` to `z`, `0` to `9` and single hyphens between them";
         (format!("the name `{}` {what}", visible(&name)), "use a name such as `pdf-forms`")
     } else if name != folder {
-        let what = format!("the name is not that of the folder, `{}`", visible(folder));
+        let what = format!("the name does not match the name of the folder, `{}`", visible(folder));
         (what, "rename the folder or the skill")
     } else {
         return Ok((name, description, warning));
@@ -128,8 +128,8 @@ fn text(
     let (what, help) = if text.trim().is_empty() {
         (format!("the field `{field}` is blank"), "say what the skill does and when to use it")
     } else if length > most {
-        let what = format!("the field `{field}` has {length} characters, {most} are the most");
-        (what, "shorten it, and put the rest into the body")
+        let what = format!("the field `{field}` has {length} characters; the maximum is {most}");
+        (what, "shorten it and move the rest to the body")
     } else {
         return Ok(text.to_owned());
     };

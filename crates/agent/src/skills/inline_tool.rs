@@ -63,7 +63,7 @@ impl InlineTool {
             }
             let is_nested = |value: &Value| value.is_array() || value.is_object();
             if let Some(name) = names.iter().find(|name| given(name).is_some_and(is_nested)) {
-                let what = "is a list or an object, which is no argument of a command";
+                let what = "is a list or an object, which cannot be a command argument";
                 return Err(refused(format!("the parameter `{name}` {what}")));
             }
             let text = filled(word, |name| match given(name) {
@@ -78,7 +78,7 @@ impl InlineTool {
                 && text.starts_with('-')
                 && !options_ended
             {
-                let what = "begins with `-`, which the program could take for an option";
+                let what = "begins with `-`, which the program could mistake for an option";
                 return Err(refused(format!("the parameter `{name}` {what}")));
             }
             options_ended |= text == "--";
@@ -98,22 +98,22 @@ impl InlineTool {
         let is_unknown = |name: &&str| properties.is_none_or(|known| known.get(name).is_none());
         let unknown = command.iter().flat_map(|word| parameters(word)).find(is_unknown);
         Some(if !(1..=64).contains(&name.len()) || !name.bytes().all(allowed) {
-            let what = "the name of a tool is not 1 to 64 of `a` to `z`, `0` to `9` and `_`";
+            let what = "the tool name must have 1 to 64 characters: `a` to `z`, `0` to `9` and `_`";
             (what.to_owned(), "use a name such as `fill_form`")
         } else if description.trim().is_empty() {
             ("the tool has no description".to_owned(), "say what the tool does")
         } else if schema.get("type").and_then(Value::as_str) != Some("object") {
             let help = "write `{\"type\": \"object\", \"properties\": {…}, \"required\": […]}`";
-            ("the parameters of the tool are not the JSON schema of an object".to_owned(), help)
+            ("the parameters of the tool must be a JSON Schema of type `object`".to_owned(), help)
         } else if let Some(word) = command.iter().find(stray) {
-            let what = "has a brace that is not part of a `{placeholder}`";
-            (format!("`{}` {what}", visible(word)), "write `{{` and `}}` for braces")
+            let what = "contains a brace that is not part of a `{placeholder}`";
+            (format!("`{}` {what}", visible(word)), "write `{{` and `}}` for literal braces")
         } else if program.is_none_or(|program| parameters(program).next().is_some()) {
-            let help = "begin `command` with the name of the program, then its arguments";
-            ("the command has no program, or a placeholder instead".to_owned(), help)
+            let help = "begin `command` with the name of the program, followed by its arguments";
+            ("the command has no program name, or a placeholder in its place".to_owned(), help)
         } else {
-            let help = "add it to the `properties` of `parameters`";
-            (format!("there is no parameter for the placeholder `{{{}}}`", unknown?), help)
+            let help = "add it to `properties` in `parameters`";
+            (format!("the placeholder `{{{}}}` has no matching parameter", unknown?), help)
         })
     }
 }
@@ -146,7 +146,7 @@ pub(super) fn read_all(
         let tool = read(file, &code)?;
         let wrong = |what, help| Err(SkillError::new(file, what, help).at(code.line));
         if tools.iter().any(|other| other.name == tool.name) {
-            return wrong("two tools have the same name", "rename one of the two");
+            return wrong("two tools have the same name", "rename one of them");
         }
         if tools.len() == MOST_TOOLS {
             return wrong("the skill has more than 64 tools", "split the skill");
@@ -158,13 +158,13 @@ pub(super) fn read_all(
 
 fn read(file: &Path, code: &Code<'_>) -> Result<InlineTool, SkillError> {
     if !code.is_closed {
-        let what = "the code block of a tool is not closed";
+        let what = "the code block of the tool is not closed";
         return Err(SkillError::new(file, what, "close it").at(code.line));
     }
     let lines: Vec<&str> = code.lines.iter().map(|(_, line)| *line).collect();
     let tool: InlineTool = serde_json::from_str(&lines.join("\n")).map_err(|error| {
-        let help = "write an object with `name`, `description`, `parameters` and `command`";
-        let what = format!("the tool cannot be read: {}", visible(&error.to_string()));
+        let help = "write a JSON object with `name`, `description`, `parameters` and `command`";
+        let what = format!("the tool definition is invalid: {}", visible(&error.to_string()));
         SkillError::new(file, what, help).at(code.line.saturating_add(error.line()))
     })?;
     match tool.fault() {

@@ -68,7 +68,7 @@ impl Skill {
             .map_err(|_| failed("the file is not UTF-8 text", "save the file as UTF-8"))?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
         let parts = front_matter::split(text).ok_or_else(|| {
-            let what = "the file does not begin with a front matter between two lines `---`";
+            let what = "the file does not begin with front matter between two `---` lines";
             failed(what, "begin with `---`, then `name:` and `description:`, then `---`")
         })?;
         let (name, description, warning) = front_matter::read(&file, name, parts.front)?;

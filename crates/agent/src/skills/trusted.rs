@@ -24,7 +24,7 @@ pub enum TrustError {
     #[error(transparent)]
     Read(#[from] SkillError),
     /// The file is not what it should be. Nothing in it counts.
-    #[error("`{}` is no list of trusted skills: {reason}", file.display())]
+    #[error("`{}` is not a valid list of trusted skills: {reason}", file.display())]
     Damaged {
         /// The file.
         file: PathBuf,

@@ -10,16 +10,16 @@ use super::schema::USER_VERSION;
 #[non_exhaustive]
 pub enum StoreError {
     /// The folder of the file does not exist.
-    #[error("the folder of the agent's store does not exist")]
+    #[error("the folder for the agent's store does not exist")]
     NoFolder,
     /// The path leads to a folder, a symbolic link or a device.
-    #[error("the agent's store is not a plain file")]
+    #[error("the agent's store is not a regular file")]
     NotAFile,
     /// The file is something else.
-    #[error("the file is not an agent's store")]
+    #[error("the file is not an agent store")]
     NotAStore,
     /// A newer version of this program wrote it.
-    #[error("the agent's store has version {0}, this program reads version {USER_VERSION}")]
+    #[error("the agent's store has version {0}; this program reads up to version {USER_VERSION}")]
     Newer(i32),
     /// Another process has it for itself, or has been writing all the time.
     #[error("the agent's store is locked by another process")]
@@ -28,7 +28,7 @@ pub enum StoreError {
     #[error("the agent's store is read-only")]
     ReadOnly,
     /// There is no room.
-    #[error("there is no room to write the agent's store")]
+    #[error("not enough disk space to write the agent's store")]
     Full,
     /// The file is damaged.
     #[error("the agent's store is damaged: {0}")]
@@ -43,18 +43,21 @@ impl StoreError {
     #[must_use]
     pub const fn help(&self) -> &'static str {
         match self {
-            Self::NoFolder => "make the folder, or give a path in one that exists",
+            Self::NoFolder => "create the folder, or specify a path in an existing one",
             Self::NotAFile | Self::NotAStore => {
-                "give the path of an agent's store, or of a file that does not exist yet"
+                "specify the path of an agent store, or of a file that does not exist yet"
             }
-            Self::Newer(_) => "use the version of the program that wrote it, or a later one",
-            Self::Locked => "end the other process that uses this store, or try again later",
-            Self::ReadOnly => "give this user the right to write the file and its folder",
-            Self::Full => "make room on the disk and try again",
+            Self::Newer(_) => "use the program version that wrote the store, or a later one",
+            Self::Locked => "stop the other process that uses this store, or try again later",
+            Self::ReadOnly => "give this user write permission for the file and its folder",
+            Self::Full => "free up disk space and try again",
             Self::Corrupt(_) => {
-                "move the file and those beside it away, and restore a backup or begin a new store"
+                "move the file and its `-wal` and `-shm` files away, then restore a backup or \
+                 start a new store"
             }
-            Self::Failed(_) => "try again, or give a file in a folder that this user may write to",
+            Self::Failed(_) => {
+                "try again, or specify a file in a folder that this user can write to"
+            }
         }
     }
 }

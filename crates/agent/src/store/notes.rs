@@ -55,10 +55,10 @@ pub struct StoredNote {
 #[non_exhaustive]
 pub enum NoteError {
     /// There is no text.
-    #[error("a note needs text")]
+    #[error("the note is empty")]
     Empty,
     /// It is too long: this many bytes, without white space around it.
-    #[error("a note of {0} bytes is too long: {LONGEST_NOTE} are the most")]
+    #[error("the note has {0} bytes; the maximum is {LONGEST_NOTE}")]
     TooLong(usize),
     /// The store failed.
     #[error(transparent)]

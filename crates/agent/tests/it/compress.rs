@@ -118,7 +118,7 @@ fn what_cannot_be_compressed_stays_as_it_was() {
         (status(429), false, "status 429", RateLimited),
         (status(400), false, "status 400", PermanentFailure),
         (Ok(says("  ")), false, "the model gave no summary", PermanentFailure),
-        (Ok(says("Short.")), true, "its summary cannot be kept", PermanentFailure),
+        (Ok(says("Short.")), true, "cannot save the summary", PermanentFailure),
     ] {
         let model = Script::of([calls(DONE), says("I have cancelled order 7.")]);
         model.then(reply);

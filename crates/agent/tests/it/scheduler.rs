@@ -177,20 +177,20 @@ fn the_model_makes_lists_and_ends_tasks() {
             "every weekday at 09:00 UTC; next: Fri 2026-11-27",
         ),
         ("schedule_deferred", &once, Status::Completed, "2026-11-26 10:20"),
-        ("schedule_deferred", &weekly, Status::Failed, "comes again and again"),
+        ("schedule_deferred", &weekly, Status::Failed, "is recurring"),
         ("scheduler", &odd, Status::Failed, "blue"),
         ("scheduler", &json!({ "when": "in 20 minutes" }), Status::Refused, "prompt"),
         (
             "scheduler",
             &json!({ "when": "in 20 minutes", "prompt": " " }),
             Status::Failed,
-            "a task needs a prompt",
+            "the task has no prompt",
         ),
         ("list_tasks", &json!({}), Status::Completed, "look at the build"),
         ("cancel_task", &json!({ "task": 1 }), Status::Completed, "cancelled"),
-        ("cancel_task", &json!({ "task": 1 }), Status::Failed, "there is no task 1"),
+        ("cancel_task", &json!({ "task": 1 }), Status::Failed, "there is no scheduled task 1"),
         ("run_task", &json!({ "task": 2 }), Status::Completed, prompt),
-        ("run_task", &json!({ "task": 9 }), Status::Failed, "there is no task 9"),
+        ("run_task", &json!({ "task": 9 }), Status::Failed, "there is no scheduled task 9"),
     ] {
         let (found, said) = call(&agent, tool, arguments);
         assert_eq!(found, status, "{tool} {arguments}: {said}");

@@ -119,7 +119,7 @@ fn a_model_that_gets_nowhere_is_stopped() {
     );
     let last = model.asked()[3].clone();
     assert!(last.tools.is_empty());
-    assert!(told(&last).last().unwrap().contains("no more tools can be called"));
+    assert!(told(&last).last().unwrap().contains("you cannot call any more tools"));
     // It goes on for ever.
     let more = || calls(&[("c", "get_order", r#"{"order":7}"#)]);
     let model = Script::of([more(), more(), more(), more()]);

@@ -213,7 +213,7 @@ fn a_moved_firing_is_described() {
         ),
         (
             "30 2 * * sun",
-            "by the cron pattern `30 2 * * SUN`: at 02:30, on Sunday, in Europe/Berlin; next: Sun \
+            "cron pattern `30 2 * * SUN`: at 02:30, on Sunday, in Europe/Berlin; next: Sun \
              2027-03-28 03:00 CEST, because 02:30 does not exist on 2027-03-28",
         ),
         (

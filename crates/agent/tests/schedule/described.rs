@@ -47,11 +47,11 @@ const DESCRIBED: &[(&str, &str)] = &[
     ),
     (
         "every 2 weeks on friday",
-        "every 2 weeks on Friday at 10:00 Europe/Berlin, counted from 2026-11-27 (no time was given: it is the time of day at which this was made); next: Fri 2026-11-27 10:00 CET",
+        "every 2 weeks on Friday at 10:00 Europe/Berlin, counted from 2026-11-27 (no time was given, so the time of creation is used); next: Fri 2026-11-27 10:00 CET",
     ),
     (
         "every 2 days",
-        "every 2 days at 10:00 Europe/Berlin, counted from 2026-11-26 (no time was given: it is the time of day at which this was made); next: Sat 2026-11-28 10:00 CET",
+        "every 2 days at 10:00 Europe/Berlin, counted from 2026-11-26 (no time was given, so the time of creation is used); next: Sat 2026-11-28 10:00 CET",
     ),
     (
         "first monday of the month at 9",
@@ -83,7 +83,7 @@ const DESCRIBED: &[(&str, &str)] = &[
     ),
     (
         "every month",
-        "every month on the 26th at 10:00 Europe/Berlin (no time was given: it is the time of day at which this was made); next: Sat 2026-12-26 10:00 CET",
+        "every month on the 26th at 10:00 Europe/Berlin (no time was given, so the time of creation is used); next: Sat 2026-12-26 10:00 CET",
     ),
     (
         "every day at 9am, noon and 5pm",
@@ -91,7 +91,7 @@ const DESCRIBED: &[(&str, &str)] = &[
     ),
     (
         "*/15 9-17 * * 1-5",
-        "by the cron pattern `*/15 9-17 * * 1-5`: at every 15 minutes, of hour 9-17, on Monday, Tuesday, Wednesday, Thursday, and Friday, in Europe/Berlin; next: Thu 2026-11-26 10:15 CET",
+        "cron pattern `*/15 9-17 * * 1-5`: at every 15 minutes, of hour 9-17, on Monday, Tuesday, Wednesday, Thursday, and Friday, in Europe/Berlin; next: Thu 2026-11-26 10:15 CET",
     ),
 ];
 
@@ -120,8 +120,7 @@ fn short_months_are_described() {
     assert_eq!(
         schedule.describe(&january),
         "every month on the 31st at 10:00 Europe/Berlin, or on the last day of a shorter month (no \
-         time was given: it is the time of day at which this was made); next: Sun 2027-02-28 10:00 \
-         CET"
+         time was given, so the time of creation is used); next: Sun 2027-02-28 10:00 CET"
     );
 }
 

@@ -31,8 +31,8 @@ fn the_first_of_a_name_is_used() {
     assert_eq!(errors.len(), 1);
     assert_eq!(
         desk.shown(&errors[0].to_string()),
-        "an earlier skill has the same name, so this one is not used | Skill: b | \
-         File: ./project/b | Suggestion: rename one of the two, or remove one"
+        "a skill with the same name was found first, so this one is ignored | Skill: b | \
+         File: ./project/b | Suggestion: rename or remove one of them"
     );
 }
 
@@ -55,9 +55,9 @@ fn nothing_is_left_out_silently() {
     assert_eq!(
         told,
         [
-            "./bad/SKILL.md: the file does not begin with a front matter between two lines `---`",
-            "./folder: the folder has no file `SKILL.md`",
-            "./plain: it cannot be read: Not a directory (os error 20)",
+            "./bad/SKILL.md: the file does not begin with front matter between two `---` lines",
+            "./folder: the folder has no `SKILL.md` file",
+            "./plain: cannot read this path: Not a directory (os error 20)",
         ]
     );
 }
@@ -70,7 +70,7 @@ fn five_hundred_are_enough() {
     }
     let (skills, errors) = find_skills(&[(desk.path(""), SkillOrigin::User)]);
     assert_eq!((skills.len(), errors.len()), (500, 1));
-    assert_eq!(errors[0].problem, "there are more than 500 skills");
+    assert_eq!(errors[0].problem, "the folder has more than 500 skills");
 }
 
 #[cfg(unix)]
@@ -93,7 +93,7 @@ fn links_are_refused() {
     desk.skill("good", "");
     symlink(desk.path("good"), desk.path("link")).unwrap();
     for name in ["file", "broken", "sub", "whole", "link"] {
-        assert_eq!(read(name).unwrap_err().problem, "it is a symbolic link", "{name}");
+        assert_eq!(read(name).unwrap_err().problem, "symbolic links are not allowed", "{name}");
     }
 
     let (skills, errors) = find_skills(&[(desk.path(""), SkillOrigin::Project)]);
@@ -106,7 +106,7 @@ fn links_are_refused() {
     assert_eq!(found(SkillOrigin::User).0.len(), 1);
     assert_eq!(found(SkillOrigin::Named).0.len(), 1);
     assert_eq!(found(SkillOrigin::Project).0.len(), 0);
-    assert_eq!(found(SkillOrigin::Project).1[0].problem, "it is a symbolic link");
+    assert_eq!(found(SkillOrigin::Project).1[0].problem, "symbolic links are not allowed");
 }
 
 #[cfg(unix)]
@@ -116,7 +116,7 @@ fn what_is_no_file_is_refused() {
     let folder = desk.skill("socket", "");
     let _listener = std::os::unix::net::UnixListener::bind(folder.join("s")).unwrap();
     let error = Skill::read(&folder, SkillOrigin::User).unwrap_err();
-    assert_eq!(error.problem, "it is not a regular file");
+    assert_eq!(error.problem, "this is not a regular file");
 }
 
 #[test]
@@ -133,8 +133,8 @@ fn folders_are_bounded() {
     desk.write("many/one-more", "x");
     desk.write("large/b", vec![0; 4 * 1024 * 1024]);
     for (name, problem) in [
-        ("many", "there are more than 400 files and folders in it"),
-        ("large", "it has more bytes than may be read"),
+        ("many", "the folder has more than 400 files and folders"),
+        ("large", "reading this file would exceed the size limit"),
     ] {
         assert_eq!(read(name).unwrap_err().problem, problem);
     }
@@ -181,8 +181,8 @@ fn errors_say_where_and_what_to_do() {
     for (front, told) in [
         (
             "description: Fills forms.\nname: PDF",
-            "the name `PDF` may only have `a` to `z`, `0` to `9` and single hyphens between them | \
-             Skill: pdf | File: ./pdf/SKILL.md:3 | Suggestion: use a name such as `pdf-forms`",
+            "the name `PDF` may contain only `a` to `z`, `0` to `9` and single hyphens between them \
+             | Skill: pdf | File: ./pdf/SKILL.md:3 | Suggestion: use a name such as `pdf-forms`",
         ),
         ("name: pdf\ndescription: [a\u{1b}[31m", "the front matter cannot be read: "),
     ] {

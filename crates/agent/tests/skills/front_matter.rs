@@ -51,7 +51,7 @@ fn good_ones() {
 fn bad_ones() {
     let long = format!("name: pdf\ndescription: {}", "ä".repeat(1025));
     let long_name = format!("name: {}\ndescription: d", "a".repeat(65));
-    let characters = "the name `p\u{fffd}df` may only have `a` to `z`, `0` to `9` and single hyphens between them";
+    let characters = "the name `p\u{fffd}df` may contain only `a` to `z`, `0` to `9` and single hyphens between them";
     let pages = block("bad").map(|(front, told)| match told.strip_suffix(')') {
         Some(told) if told.contains(" (line ") => {
             let (problem, line) = told.split_once(" (line ").unwrap();
@@ -61,8 +61,8 @@ fn bad_ones() {
     });
     // What a page cannot show.
     let others = [
-        (&*long, "the field `description` has 1025 characters, 1024 are the most", 3),
-        (&long_name, "the field `name` has 65 characters, 64 are the most", 2),
+        (&*long, "the field `description` has 1025 characters; the maximum is 1024", 3),
+        (&long_name, "the field `name` has 65 characters; the maximum is 64", 2),
         ("name: p\u{200b}df\ndescription: d", characters, 2),
     ];
     let others =
@@ -79,7 +79,7 @@ fn bad_ones() {
 #[test]
 fn whole_files() {
     let many = "x".repeat(16 * 1024);
-    let none = "the file does not begin with a front matter between two lines `---`";
+    let none = "the file does not begin with front matter between two `---` lines";
     for (text, problem) in [
         ("", none),
         ("name: pdf\n", none),

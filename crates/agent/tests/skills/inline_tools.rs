@@ -52,22 +52,22 @@ fn filled_in() {
         (
             &["x", "{a}"],
             json!({"a": "-rf"}),
-            Err("the parameter `a` begins with `-`, which the program could take for an option"),
+            Err("the parameter `a` begins with `-`, which the program could mistake for an option"),
         ),
         (
             &["x", "{a}{b}"],
             json!({"a": "", "b": "-rf"}),
-            Err("the parameter `a` begins with `-`, which the program could take for an option"),
+            Err("the parameter `a` begins with `-`, which the program could mistake for an option"),
         ),
         (
             &["x", "{a}", "--"],
             json!({"a": "-rf"}),
-            Err("the parameter `a` begins with `-`, which the program could take for an option"),
+            Err("the parameter `a` begins with `-`, which the program could mistake for an option"),
         ),
         (
             &["x", "{any}"],
             json!({"a": "v", "any": [1]}),
-            Err("the parameter `any` is a list or an object, which is no argument of a command"),
+            Err("the parameter `any` is a list or an object, which cannot be a command argument"),
         ),
     ];
     for (command, values, expected) in cases {
@@ -86,22 +86,22 @@ fn wrong_ones() {
         format!("{{\"name\": \"{name}\",\n\"description\": \"d\",\n{rest}}}")
     };
     let command = |command: &str| with("t", &format!("{object},\n\"command\": {command}"));
-    let name = "the name of a tool is not 1 to 64";
-    let schema = "the parameters of the tool are not the JSON schema of an object";
-    let program = "the command has no program, or a placeholder instead";
+    let name = "the tool name must have 1 to 64";
+    let schema = "the parameters of the tool must be a JSON Schema of type `object`";
+    let program = "the command has no program name, or a placeholder in its place";
     // The JSON of a tool, the error, and its line, counted from the fence.
     let cases: Vec<(String, &str, usize)> = vec![
-        ("{".to_owned(), "the tool cannot be read: EOF while parsing an object", 1),
-        ("{}".to_owned(), "the tool cannot be read: missing field `name`", 1),
-        ("[]".to_owned(), "the tool cannot be read: invalid", 1),
+        ("{".to_owned(), "the tool definition is invalid: EOF while parsing an object", 1),
+        ("{}".to_owned(), "the tool definition is invalid: missing field `name`", 1),
+        ("[]".to_owned(), "the tool definition is invalid: invalid", 1),
         (
             "{\"name\": \"t\",\n\"name\": \"t\"}".to_owned(),
-            "the tool cannot be read: duplicate field `name`",
+            "the tool definition is invalid: duplicate field `name`",
             2,
         ),
         (
             with("t", &format!("{object}, \"command\": [\"x\"], \"shell\": true")),
-            "the tool cannot be read: unknown field `shell`",
+            "the tool definition is invalid: unknown field `shell`",
             3,
         ),
         (with("Bad-name", &format!("{object}, \"command\": [\"x\"]")), name, 0),
@@ -111,10 +111,10 @@ fn wrong_ones() {
         (command("[]"), program, 0),
         (command("[\" \"]"), program, 0),
         (command("[\"bin/{a}\", \"x\"]"), program, 0),
-        (command("\"ls {a}\""), "the tool cannot be read: invalid type: string", 4),
-        (command("[\"x\", \"{z}\"]"), "there is no parameter for the placeholder `{z}`", 0),
-        (command("[\"x\", \"--{A}\"]"), "there is no parameter for the placeholder `{A}`", 0),
-        (command("[\"x\", \"{a\"]"), "`{a` has a brace that is not part", 0),
+        (command("\"ls {a}\""), "the tool definition is invalid: invalid type: string", 4),
+        (command("[\"x\", \"{z}\"]"), "the placeholder `{z}` has no matching parameter", 0),
+        (command("[\"x\", \"--{A}\"]"), "the placeholder `{A}` has no matching parameter", 0),
+        (command("[\"x\", \"{a\"]"), "`{a` contains a brace that is not part", 0),
         (command("[\"awk\", \"{print $1}\"]"), "`{print $1}` has a brace", 0),
     ];
     for (definition, problem, line) in cases {
@@ -148,7 +148,7 @@ fn blocks() {
         (0..65).map(|at| format!("```tool\n{}\n```\n", tool(&format!("t{at}")))).collect();
     for (body, problem, line) in [
         (format!("```tool\n{a}\n```\n```tool\n{a}\n```\n"), "two tools have the same name", 8),
-        (format!("```tool\n{a}\n"), "the code block of a tool is not closed", 5),
+        (format!("```tool\n{a}\n"), "the code block of the tool is not closed", 5),
         (many, "the skill has more than 64 tools", 197),
     ] {
         assert_eq!(read(&body).unwrap_err(), (problem.to_owned(), Some(line)));

@@ -141,13 +141,13 @@ fn every_file_is_looked_at() {
     assert_eq!(
         told,
         [
-            "./pdf/SKILL.md:3: it is directed against other \
+            "./pdf/SKILL.md:3: it tries to override or reveal other \
              instructions: \"ignore all previous instructions\"",
-            "./pdf/references/a.md:1: it keeps the user from \
-             knowing: \"not tell the user\"",
+            "./pdf/references/a.md:1: it hides something from the \
+             user: \"not tell the user\"",
             "./pdf/scripts/run:2: it deletes or runs: `rm -rf /`",
             "./pdf/scripts/tool: the file is a compiled program, which cannot be reviewed",
-            "./pdf/scripts/x.py:1: it is directed against \
+            "./pdf/scripts/x.py:1: it tries to override or reveal \
              other instructions: \"ignore all previous instructions\"",
         ]
     );

@@ -88,7 +88,7 @@ mod tests {
         check(
             "\n[tools.permissions]\napproval_secs = 0\n",
             2,
-            "tools.permissions.approval_secs is 0, so no approval could be used",
+            "tools.permissions.approval_secs is 0, so every approval would expire at once",
         );
     }
 }

@@ -304,7 +304,7 @@ fn values_that_cannot_be_used_are_named() {
     for (text, expected) in [
         (
             "[tools.retry]\nbase_ms = 9000\n",
-            "counterfoil.toml:1: [tools.retry]: `base_ms` (9000) is more than `max_ms` (5000)\n",
+            "counterfoil.toml:1: [tools.retry]: `base_ms` (9000) is greater than `max_ms` (5000)\n",
         ),
         (
             "[tools.fixation]\nnudge = 1\n",

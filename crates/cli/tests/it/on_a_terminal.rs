@@ -172,7 +172,7 @@ fn a_gate_asks_and_one_key_answers() {
         (
             &["e\u{1b}[A\u{1b}[F\u{1b}[D\u{8}\u{13}", "n"],
             [true, false],
-            "changed the arguments before it ran",
+            "changed the arguments before the call ran",
         ),
     ];
     // In parallel, because the cases mostly wait.

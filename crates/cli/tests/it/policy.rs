@@ -139,7 +139,7 @@ fn an_explanation_as_json() {
           "code": "policy_denied",
           "message": "keys are none of the agent's business",
           "rule": "no keys",
-          "help": "choose another way; the operator's policy decides"
+          "help": "choose another approach; only the operator can change the policy"
         },
         {
           "gate": "dependency",
@@ -231,7 +231,7 @@ fn a_replay_as_json() {
               "code": "policy_denied",
               "message": "keys are none of the agent's business",
               "rule": "no keys",
-              "help": "choose another way; the operator's policy decides"
+              "help": "choose another approach; only the operator can change the policy"
             },
             {
               "gate": "dependency",

@@ -72,7 +72,7 @@ pub enum CallError {
     #[error("the call cannot be recorded, so it was not executed: {0}")]
     NotRecorded(#[source] AppendError),
     /// The call was executed, and its result is withheld. The ledger has its intent.
-    #[error("the call ran, but its end cannot be recorded, so its result is withheld: {0}")]
+    #[error("the call ran, but its completion cannot be recorded, so its result is withheld: {0}")]
     ResultNotRecorded(#[source] AppendError),
     /// The audit log could not be written.
     #[error("the audit log cannot be written, so the result is withheld: {0}")]

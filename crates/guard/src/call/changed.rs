@@ -40,9 +40,9 @@ impl Guard {
             issues.collect::<Vec<_>>().join("; ")
         })?;
         let shown = self.redactor().redact_exact(again.exact_arguments());
-        let why = format!("{by} changed the arguments before it ran, to {shown}");
+        let why = format!("{by} changed the arguments before the call ran: {shown}");
         instead(written, &again, CHANGED_BY_PERSON, why)
-            .ok_or_else(|| "it is not a call".to_owned())
+            .ok_or_else(|| "the changed arguments do not make a valid call".to_owned())
     }
 }
 

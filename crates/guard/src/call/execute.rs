@@ -90,7 +90,7 @@ impl Guard {
             )),
             Err(_) => Err(ToolError::of(
                 ToolErrorCategory::Timeout,
-                format!("the tool did not end within {} s", self.longest_call().as_secs()),
+                format!("the tool timed out after {} s", self.longest_call().as_secs()),
             )),
         }
     }

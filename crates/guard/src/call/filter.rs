@@ -43,7 +43,7 @@ impl Guard {
         if let Some(category) = closed.category {
             let message = match (closed.exit_code, category) {
                 (Some(code), _) => format!("the command ended with exit code {code}"),
-                (None, ToolErrorCategory::Timeout) => "the call took too long".to_owned(),
+                (None, ToolErrorCategory::Timeout) => "the call timed out".to_owned(),
                 (None, _) => match reason_in(text) {
                     Some(why) => format!("the call failed: {why}"),
                     None => "the call failed".to_owned(),
@@ -76,7 +76,7 @@ impl Guard {
         shown.text = text;
         new_line(&mut shown.text);
         let how = self.how_to_read(call).map(|how| format!("; {how} all")).unwrap_or_default();
-        let what = "lines left out: progress and what passed";
+        let what = "lines left out: progress and passed checks";
         let note = format!("[{left_out} of {all} {what}{how}]\n");
         shown.text.push_str(&note);
         shown.filters.extend(filters.into_iter().map(|filter| filter.0));

@@ -266,7 +266,7 @@ impl Guard {
             return AdversarialDecision::Unanswered;
         };
         let answer = tokio::time::timeout(settings.timeout, judge.complete(&question)).await;
-        let late = |_| Err(CompletionError("it took too long".to_owned()));
+        let late = |_| Err(CompletionError("it timed out".to_owned()));
         let answer = answer.unwrap_or_else(late);
         if let Err(error) = &answer {
             tracing::warn!("{error}");
@@ -291,6 +291,6 @@ fn denial(decision: AdversarialDecision) -> Option<Reason> {
         code,
         message: message.to_owned(),
         matched: Some("tools.adversarial_policy".to_owned()),
-        help: Some("choose another way; the operator's policies decide".to_owned()),
+        help: Some("choose another approach; only the operator can change the policies".to_owned()),
     })
 }

@@ -114,7 +114,7 @@ fn quota_blocked(limit: u64) -> Reason {
     Reason {
         gate: GateId("quota"),
         code: "quota_blocked",
-        message: format!("the session has used up its {limit} tool calls"),
+        message: format!("the session has reached its limit of {limit} tool calls"),
         matched: None,
         help: Some("raise `max_tool_calls_per_session`, or begin a new session".to_owned()),
     }

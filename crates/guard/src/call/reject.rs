@@ -207,8 +207,8 @@ impl Guard {
 }
 
 /// The answer to a call that contained only thinking.
-const ONLY_THINKING: &str = "Nothing was executed: the call has no arguments beside your thoughts. \
-                             Make it with its arguments, or go on without it.";
+const ONLY_THINKING: &str = "Nothing was executed: the call contains only your thoughts and no \
+                             arguments. Repeat it with its arguments, or continue without it.";
 
 fn failed<'s>(
     tool: &'s str,

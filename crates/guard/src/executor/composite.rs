@@ -212,6 +212,6 @@ impl ToolExecutor for CompositeExecutor {
 
 /// The owner returned that the tool is not its own. No other executor gets the call.
 fn disowned(tool: &str, owner: &ExecutorId) -> ToolError {
-    let message = format!("`{owner}` owns the tool `{tool}` and did not execute it");
+    let message = format!("`{owner}` owns the tool `{tool}` but did not execute it");
     ToolError::of(ToolErrorCategory::PermanentFailure, message)
 }

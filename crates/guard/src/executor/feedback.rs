@@ -62,12 +62,12 @@ impl From<&ToolError> for ToolErrorFeedback {
 
 fn suggestion(category: ToolErrorCategory) -> &'static str {
     match category {
-        ToolErrorCategory::ToolNotFound => "call one of the tools that are offered",
+        ToolErrorCategory::ToolNotFound => "call one of the available tools",
         ToolErrorCategory::InvalidParameters => {
-            "correct the arguments by the tool's schema and call it again"
+            "correct the arguments to match the tool's schema and call it again"
         }
         ToolErrorCategory::TypeMismatch => {
-            "give the arguments the types that the schema names and call the tool again"
+            "change the arguments to the types in the schema and call the tool again"
         }
         ToolErrorCategory::PolicyBlocked => {
             "do not retry this or work around it; choose an allowed action or ask the user"
@@ -82,7 +82,7 @@ fn suggestion(category: ToolErrorCategory) -> &'static str {
             "try again later; if it keeps failing, tell the user"
         }
         ToolErrorCategory::Timeout => {
-            "find out how far it got before calling it again, or ask for less"
+            "check how far it got before calling it again, or request less"
         }
     }
 }

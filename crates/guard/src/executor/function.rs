@@ -143,8 +143,8 @@ impl FunctionExecutor {
         }
         if let Some((pointer, digits)) = call.exact_arguments().long_number() {
             let message = format!(
-                "the number {digits} at `{pointer}` has more digits than this tool can take; give \
-                 it as a text, if the tool takes one"
+                "the number {digits} at `{pointer}` has more digits than this tool can handle; \
+                 pass it as a string if the tool accepts one"
             );
             return Err(ToolError::of(ToolErrorCategory::InvalidParameters, message));
         }
@@ -163,7 +163,7 @@ fn tool_of<A: JsonSchema>(name: &str, description: &str) -> Tool {
 
 fn typed<A: DeserializeOwned>(arguments: &Value) -> Result<A, ToolError> {
     A::deserialize(arguments).map_err(|error| {
-        ToolError::of(ToolErrorCategory::InvalidParameters, format!("the arguments: {error}"))
+        ToolError::of(ToolErrorCategory::InvalidParameters, format!("invalid arguments: {error}"))
     })
 }
 
@@ -200,7 +200,7 @@ impl ToolExecutor for FunctionExecutor {
         if self.owns(&call.tool().name) {
             self.asks.clone()
         } else {
-            Some(format!("`{}` is not this executor's tool", call.tool().name))
+            Some(format!("`{}` does not belong to this executor", call.tool().name))
         }
     }
 

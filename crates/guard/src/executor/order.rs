@@ -105,13 +105,13 @@ impl Default for ExecutorOrder {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExecutorOrderError {
     /// A kind is missing.
-    #[error("the order of executors does not name `{kind}`")]
+    #[error("the executor order does not list `{kind}`")]
     Missing {
         /// The kind.
         kind: &'static str,
     },
     /// A kind is named more than once.
-    #[error("the order of executors names `{kind}` more than once")]
+    #[error("the executor order lists `{kind}` more than once")]
     Repeated {
         /// The kind.
         kind: &'static str,

@@ -28,7 +28,7 @@ impl OverflowExecutor {
             None | Some(Value::Null) => Ok(default),
             Some(value) => whole(value)
                 .and_then(|number| usize::try_from(number).ok())
-                .ok_or_else(|| wrong(format!("`{name}` is not a number from 0"))),
+                .ok_or_else(|| wrong(format!("`{name}` must be a non-negative integer"))),
         };
         let id = call.arguments().get("id").and_then(Value::as_str);
         let id = id.ok_or_else(|| wrong("`id` is missing".to_owned()))?;
@@ -37,7 +37,7 @@ impl OverflowExecutor {
         let all = text.chars().count();
         let piece: String = text.chars().skip(offset).take(limit).collect();
         let next = offset.saturating_add(limit);
-        let more = if next < all { format!("; `offset` {next} goes on") } else { String::new() };
+        let more = if next < all { format!("; next `offset`: {next}") } else { String::new() };
         let from = offset.min(all);
         let note = format!("[characters {from} to {} of {all}{more}]\n", next.min(all));
         Ok(ToolOutput::from(note + &piece))
@@ -46,7 +46,7 @@ impl OverflowExecutor {
     /// Returns the recorded result of an execution of this session.
     fn text(&self, id: &str, session: &str) -> Result<String, ToolError> {
         let failed = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
-        let unreadable = |error| failed(format!("the record cannot be read: {error}"));
+        let unreadable = |error| failed(format!("cannot read the record: {error}"));
         let receipt = self.ledger.receipt(id).map_err(unreadable)?;
         // INVARIANT: a result of another session looks the same as one that does not exist.
         let receipt = receipt.filter(|receipt| receipt.session_id == session);
@@ -58,7 +58,7 @@ impl OverflowExecutor {
         let digest = receipt.recorded_digest;
         let digest = digest.ok_or_else(|| failed(format!("`{id}` has not ended")))?;
         let bytes = self.ledger.result(&digest).map_err(unreadable)?;
-        let bytes = bytes.ok_or_else(|| failed(format!("the result of `{id}` is not kept")))?;
+        let bytes = bytes.ok_or_else(|| failed(format!("the result of `{id}` is not stored")))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
@@ -75,7 +75,7 @@ impl ToolExecutor for OverflowExecutor {
                 "id": {
                     "type": "string",
                     "minLength": 1,
-                    "description": "The execution id shown beside the result."
+                    "description": "The execution id shown with the result."
                 },
                 "offset": {
                     "type": "integer",

@@ -63,10 +63,10 @@ impl Default for AdversarialOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AdversarialOptionsError {
     /// There are no policies.
-    #[error("tools.adversarial_policy is enabled and has no policies")]
+    #[error("tools.adversarial_policy is enabled but has no policies")]
     NoPolicies,
     /// The timeout is out of range.
-    #[error("tools.adversarial_policy.timeout_secs is {0}, it must be between 1 and 300")]
+    #[error("tools.adversarial_policy.timeout_secs is {0}; it must be between 1 and 300")]
     Timeout(u64),
 }
 
@@ -235,7 +235,7 @@ impl AdversarialSettings {
 
     /// The decision when there is no model to ask.
     pub(super) fn without_judge(&self) -> AdversarialDecision {
-        self.decide(Err(CompletionError("there is none".to_owned())))
+        self.decide(Err(CompletionError("no model is configured".to_owned())))
     }
 }
 

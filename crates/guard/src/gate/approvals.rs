@@ -120,7 +120,7 @@ impl Approvals {
         self.ledger.as_ref().is_some_and(|ledger| {
             let found = ledger.standing_refusal(session, digest);
             found
-                .inspect_err(|error| tracing::error!("refusals cannot be read: {error}"))
+                .inspect_err(|error| tracing::error!("cannot read recorded refusals: {error}"))
                 .map_or(true, |refusal| refusal.is_some())
         })
     }
@@ -131,7 +131,7 @@ impl Approvals {
         let found = ledger.standing_approval(session, digest, self.clock.wall());
         // An approval that cannot be read does not count.
         let (at, approved) = found
-            .inspect_err(|error| tracing::error!("approvals cannot be read: {error}"))
+            .inspect_err(|error| tracing::error!("cannot read recorded approvals: {error}"))
             .ok()??;
         let uses = (approved.lasts == Lasts::Once).then_some(at);
         Some(Agreed { by: approved.by, reason: approved.reason, uses })

@@ -133,7 +133,9 @@ pub struct Available {
 pub fn available(settings: &ToolDependencyGraph, turn: &Turn<'_>) -> Available {
     let deadlock = settings.deadlock(turn);
     if deadlock {
-        tracing::warn!("every tool waits for another one, so none does in this turn");
+        tracing::warn!(
+            "every tool is waiting for another one, so dependencies are ignored in this turn"
+        );
     }
     let mut found = Available { deadlock, ..Available::default() };
     for tool in turn.tools {
@@ -162,7 +164,10 @@ impl ToolDependencyGraph {
         let told = self.enabled && !names.is_empty();
         told.then(|| {
             let names = names.join(", ");
-            format!("tools that require one another in a circle need nothing: {names}")
+            format!(
+                "these tools require one another in a cycle, so their requirements are ignored: \
+                 {names}"
+            )
         })
     }
 

@@ -84,7 +84,7 @@ pub enum PermissionOptionsError {
         error: PatternError,
     },
     /// The lifetime of approvals is zero.
-    #[error("tools.permissions.approval_secs is 0, so no approval could be used")]
+    #[error("tools.permissions.approval_secs is 0, so every approval would expire at once")]
     NoTime,
 }
 

@@ -97,7 +97,7 @@ impl<B: Basis> Permit<B> {
 #[cfg(feature = "permits-for-tests")]
 const _: () = assert!(
     option_env!("WORKSPACE_OF_COUNTERFOIL").is_some(),
-    "permits-for-tests is for the tests of counterfoil-guard, and for no other program"
+    "permits-for-tests may only be enabled for the tests of counterfoil-guard"
 );
 
 /// Creates permits without gates, for tests of executors. Never enabled in a production build.

@@ -208,7 +208,7 @@ impl UtilityScorer<'_> {
             - options.redundancy_weight * redundancy
             + exploration;
         if !total.is_finite() {
-            return Err(UtilityError(format!("its score is `{total}`")));
+            return Err(UtilityError(format!("its score `{total}` is not a finite number")));
         }
         Ok(UtilityScore { gain, cost, redundancy, exploration, total, like })
     }

@@ -64,7 +64,7 @@ fn not_judged(tool: &str) -> Reason {
             "the arguments of `{tool}` are not a JSON object, so they cannot be judged"
         ),
         matched: None,
-        help: Some("call it again with an object of arguments".to_owned()),
+        help: Some("call it again with a JSON object as its arguments".to_owned()),
     }
 }
 
@@ -72,7 +72,7 @@ fn not_judged(tool: &str) -> Reason {
 fn unasked(questions: &[Question]) -> String {
     let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
     format!(
-        "questions are switched off; otherwise the user would be asked for approval: {}",
+        "approval prompts are turned off; otherwise the user would be asked for approval: {}",
         whys.join("; ")
     )
 }
@@ -85,8 +85,8 @@ fn not_agreed(question: Question) -> Reason {
         message: question.why,
         matched: None,
         help: Some(
-            "it needs the user's approval: `counterfoil approve` with the id of this call, then \
-             try again"
+            "this call needs the user's approval: ask the user to run `counterfoil approve` with \
+             the id of this call, then try again"
                 .to_owned(),
         ),
     }

@@ -119,11 +119,11 @@ pub fn reason(findings: &[Finding], transcript: &Transcript) -> String {
             let _ = write!(text, "\n  Looked at: {}", all_before(transcript, finding.turn));
         }
         if let Some(help) = &finding.help {
-            let _ = write!(text, "\n  To settle it: {help}");
+            let _ = write!(text, "\n  To resolve this: {help}");
         }
     }
     text.push_str(
-        "\n\nDo what is missing, or say in your answer what was really done and what was not.",
+        "\n\nDo what is missing, or say in your answer what was actually done and what was not.",
     );
     text
 }
@@ -137,9 +137,9 @@ fn all_before(transcript: &Transcript, turn: usize) -> String {
     let count: usize = calls.values().sum();
     let each: Vec<String> = calls.iter().map(|(tool, count)| format!("{tool} {count}")).collect();
     match count {
-        0 => "there is no tool call before it".to_owned(),
-        1 => format!("the one tool call before it ({})", each.join(", ")),
-        _ => format!("all {count} tool calls before it ({})", each.join(", ")),
+        0 => "no tool calls before this message".to_owned(),
+        1 => format!("the only tool call before this message ({})", each.join(", ")),
+        _ => format!("all {count} tool calls before this message ({})", each.join(", ")),
     }
 }
 

@@ -8,8 +8,8 @@ pub(super) fn note(call: &Admitted, runs_commands: bool) -> Option<String> {
     let redacted = runs_commands.then(|| found(call)).flatten()?;
     let shown: String = redacted.chars().take(200).collect();
     Some(format!(
-        "this command holds what looks like a secret ({shown}): commands end up in histories and \
-         logs; read it from a file or a variable instead"
+        "this command contains what looks like a secret ({shown}), and commands end up in \
+         histories and logs; read it from a file or a variable instead"
     ))
 }
 

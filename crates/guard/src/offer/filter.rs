@@ -97,7 +97,7 @@ impl ToolSchemaFilter {
         let embeddings = match embedder.embed(&texts).await {
             Ok(found) if found.len() == tools.len() => Some(found),
             Ok(found) => {
-                tracing::warn!("{} embeddings came for {} tools", found.len(), tools.len());
+                tracing::warn!("got {} embeddings for {} tools", found.len(), tools.len());
                 None
             }
             Err(error) => {
@@ -121,7 +121,7 @@ impl ToolSchemaFilter {
     ) -> ToolFilterResult {
         let mut result = ToolFilterResult::default();
         let scores = self.scores(asked.query, embedder).await;
-        let Ok(scores) = scores.inspect_err(|error| tracing::warn!("every tool is shown: {error}"))
+        let Ok(scores) = scores.inspect_err(|error| tracing::warn!("showing every tool: {error}"))
         else {
             let all = self.tools.iter();
             result.included =
@@ -168,7 +168,7 @@ impl ToolSchemaFilter {
         let embeddings = self.embeddings.as_ref().ok_or_else(missing)?;
         let asked = embedder.embed(&[query.to_owned()]).await?;
         let asked = asked.first().filter(|one| !one.is_empty());
-        let asked = asked.ok_or_else(|| EmbedderError("it gave nothing".to_owned()))?;
+        let asked = asked.ok_or_else(|| EmbedderError("it returned no embedding".to_owned()))?;
         Ok(embeddings.iter().map(|tool| Some(cosine(asked, tool)?.max(0.0))).collect())
     }
 }

@@ -86,10 +86,10 @@ impl SpeculationMode {
 #[non_exhaustive]
 pub enum SpeculationOptionsError {
     /// The number of concurrent calls is out of range.
-    #[error("`max_in_flight` is {0}, it must be between 1 and {MOST_IN_FLIGHT}")]
+    #[error("`max_in_flight` is {0}; it must be between 1 and {MOST_IN_FLIGHT}")]
     InFlight(usize),
     /// The lifetime of an unused result is out of range.
-    #[error("`ttl_secs` is {0}, it must be between 1 and {LONGEST_TTL_SECS}")]
+    #[error("`ttl_secs` is {0}; it must be between 1 and {LONGEST_TTL_SECS}")]
     Ttl(u64),
 }
 

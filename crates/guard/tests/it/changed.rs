@@ -68,7 +68,7 @@ fn what_a_person_writes_runs_where_it_fits_and_no_gate_denies() {
             matches!(&receipt.permit, Some(PermitBasis::Approval { who, .. }) if who == "maria");
         assert_eq!(by_maria, status == Status::Completed);
         assert_eq!(receipt.emitted_arguments.as_deref(), changed.then_some(WRITTEN));
-        let why = "maria changed the arguments before it ran, to {\"order_id\":\"#W2\"}";
+        let why = "maria changed the arguments before the call ran: {\"order_id\":\"#W2\"}";
         assert_eq!(answer.warnings.iter().any(|issue| issue.message == why), changed);
     }
 }

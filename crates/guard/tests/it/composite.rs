@@ -158,7 +158,7 @@ fn what_the_owner_disowns_is_an_error() {
         |category, message: &str| Err(ToolError::Failed { category, message: message.to_owned() });
     let disowned = failed(
         ToolErrorCategory::PermanentFailure,
-        "`mcp a` owns the tool `a__x` and did not execute it",
+        "`mcp a` owns the tool `a__x` but did not execute it",
     );
     let unknown = failed(ToolErrorCategory::ToolNotFound, "no executor owns the tool `c`");
     for (tool, expected) in [("a__x", disowned), ("c", unknown)] {

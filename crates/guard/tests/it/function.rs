@@ -78,7 +78,7 @@ fn a_function_may_want_to_be_asked() {
         executor.requires_confirmation(&call(tool, json!({})), &stage.scene())
     };
     assert_eq!(asks(&silent, "t"), None);
-    assert_eq!(asks(&silent, "u"), Some("`u` is not this executor's tool".to_owned()));
+    assert_eq!(asks(&silent, "u"), Some("`u` does not belong to this executor".to_owned()));
     assert_eq!(asks(&silent.asking("it costs money"), "t"), Some("it costs money".to_owned()));
 }
 

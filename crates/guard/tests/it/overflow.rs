@@ -25,8 +25,8 @@ fn read(session: &counterfoil_guard::Session, id: &str) -> String {
         assert_eq!(answer.status, Status::Completed, "{}", answer.text);
         let (note, piece) = answer.text.split_once('\n').unwrap();
         text.push_str(piece);
-        let Some((_, next)) = note.split_once("; `offset` ") else { return text };
-        offset = next.split(' ').next().unwrap().parse::<usize>().unwrap();
+        let Some((_, next)) = note.split_once("; next `offset`: ") else { return text };
+        offset = next.trim_end_matches(']').parse::<usize>().unwrap();
     }
 }
 
@@ -69,7 +69,7 @@ fn without_the_tool_nobody_is_sent_to_it() {
     assert!(answer.text.chars().count() <= 2_000);
     assert!(answer.text.contains(" characters left out ...]"), "{}", answer.text);
     let error = OverflowOptions { max_chars: 10 }.resolve().unwrap_err().to_string();
-    assert_eq!(error, "`max_chars` is 10, it must be between 1000 and 10000000");
+    assert_eq!(error, "`max_chars` is 10; it must be between 1000 and 10000000");
 }
 
 /// The part of a command's output that is not shown is recorded, up to its own limit.

@@ -206,7 +206,7 @@ fn feedback_block() {
         InvalidParameters,
         "`path` is missing",
         "[tool_error]\ncategory: InvalidParameters\nmessage: `path` is missing\nsuggestion: \
-         correct the arguments by the tool's schema and call it again\nretryable: true",
+         correct the arguments to match the tool's schema and call it again\nretryable: true",
     );
     check(
         PolicyBlocked,

@@ -50,7 +50,7 @@ fn tokens(line: &str) -> Option<impl Iterator<Item = &str>> {
 
 fn odd(token: &str) -> Option<String> {
     if let Some(text) = decoded(token) {
-        return Some(format!("a text in Base64 that says \"{}\"", visible(&text)));
+        return Some(format!("Base64 text that decodes to \"{}\"", visible(&text)));
     }
     let is_long = token.len() >= MANY && has_mix(token);
     is_long.then(|| format!("{} characters of unreadable Base64", token.len()))

@@ -52,8 +52,8 @@ pub fn scan(skill: &Skill, ports: ScanPorts<'_>) -> Vec<SkillWarning> {
     }
     let (file, why) = match read {
         Ok(digest) if digest == skill.digest => return warnings,
-        Ok(_) => (skill.folder.clone(), "a file changed since the skill was read".to_owned()),
-        Err(error) => (error.file, format!("the files cannot all be read: {}", error.problem)),
+        Ok(_) => (skill.folder.clone(), "a file has changed since the skill was read".to_owned()),
+        Err(error) => (error.file, format!("not all files could be read: {}", error.problem)),
     };
     warnings.push(SkillWarning::new(file, None, WarningKind::NotAsRead, why));
     warnings

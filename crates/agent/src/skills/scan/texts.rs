@@ -45,7 +45,7 @@ impl TextScan<'_, '_> {
             }
             if (self.ports.has_secret)(line) {
                 // The secret is not quoted: the reader of the warning need not know it.
-                self.warn(*number, WarningKind::Secret, "the line has a secret".to_owned());
+                self.warn(*number, WarningKind::Secret, "the line contains a secret".to_owned());
             }
         }
         for (number, why) in encoded(&lines) {
@@ -77,7 +77,7 @@ impl TextScan<'_, '_> {
                     for (number, text) in hidden(&lines) {
                         if gives_orders(&text) || (self.ports.danger)(text.trim()).is_some() {
                             let shown = visible(text.trim());
-                            let why = format!("a text that is not displayed: \"{shown}\"");
+                            let why = format!("hidden text: \"{shown}\"");
                             self.warn(number, WarningKind::HiddenOrders, why);
                         }
                     }
@@ -127,10 +127,12 @@ impl TextScan<'_, '_> {
         for sentence in sentences(lines) {
             for hit in orders(&sentence) {
                 let why = match hit.kind {
-                    WarningKind::OrdersIgnored => "it is directed against other instructions",
-                    WarningKind::HiddenFromUser => "it keeps the user from knowing",
+                    WarningKind::OrdersIgnored => {
+                        "it tries to override or reveal other instructions"
+                    }
+                    WarningKind::HiddenFromUser => "it hides something from the user",
                     _ if voice == Voice::Code => continue,
-                    _ => "it takes a protection away",
+                    _ => "it disables a protection",
                 };
                 self.warn(hit.line, hit.kind, format!("{why}: \"{}\"", hit.quote));
             }
@@ -138,7 +140,7 @@ impl TextScan<'_, '_> {
                 continue;
             }
             for word in sentence.words.iter().filter(|word| is_in("switches", &word.text)) {
-                let why = format!("the option `{}` switches a check off", visible(&word.text));
+                let why = format!("the option `{}` disables a check", visible(&word.text));
                 self.warn(word.line, WarningKind::ChecksDisabled, why);
             }
         }

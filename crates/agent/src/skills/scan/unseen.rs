@@ -20,15 +20,15 @@ pub(super) fn unseen(line: &str) -> Option<String> {
         let tags = found.iter().filter_map(|c| tag(*c)).collect::<String>();
         let spelled = match tags.as_str() {
             "" => String::new(),
-            tags => format!(", which spell \"{}\"", visible(tags)),
+            tags => format!(", spelling \"{}\"", visible(tags)),
         };
         return Some(format!("{count} invisible {those}, first U+{code:04X}{spelled}"));
     }
     if row {
-        return Some("a row of variation selectors, which can hide bytes".to_owned());
+        return Some("a run of variation selectors, which can hide data".to_owned());
     }
     let mixed = line.split(|c: char| !c.is_alphabetic()).find(|word| is_mixed(word))?;
-    Some(format!("the word `{mixed}` mixes Latin letters with ones that look like them"))
+    Some(format!("the word `{mixed}` mixes Latin letters with look-alike Cyrillic letters"))
 }
 
 /// Whether an unseen character does what it is for: it joins letters or pictures.

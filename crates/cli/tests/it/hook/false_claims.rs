@@ -21,10 +21,10 @@ fn tests_that_never_ran() {
 
     - You said: "All tests pass."
       The record: no test run is recorded before this [CS016 unverified-outcome]
-      Looked at: the one tool call before it (Edit 1)
-      To settle it: run it, or say that it was not run
+      Looked at: the only tool call before this message (Edit 1)
+      To resolve this: run it, or say that it was not run
 
-    Do what is missing, or say in your answer what was really done and what was not.
+    Do what is missing, or say in your answer what was actually done and what was not.
     "#);
 }
 
@@ -42,9 +42,9 @@ fn tests_that_failed() {
     - You said: "All tests pass now."
       The record: the latest test run failed [CS016 unverified-outcome]
       Looked at: `Bash`: Exit code 1 running 42 tests test adds ... FAILED test result: FAILED. 41 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s
-      To settle it: say what failed, or fix it and run it again
+      To resolve this: say what failed, or fix it and run it again
 
-    Do what is missing, or say in your answer what was really done and what was not.
+    Do what is missing, or say in your answer what was actually done and what was not.
     "#);
 }
 
@@ -58,10 +58,10 @@ fn a_file_that_was_never_created() {
 
     - You said: "I created `docs/plan.md` with the plan."
       The record: the agent says this was done, but no successful call did it (create) [FK010 phantom-completion]
-      Looked at: the one tool call before it (Bash 1)
-      To settle it: do it with a tool, or say that it was not done
+      Looked at: the only tool call before this message (Bash 1)
+      To resolve this: do it with a tool, or say that it was not done
 
-    Do what is missing, or say in your answer what was really done and what was not.
+    Do what is missing, or say in your answer what was actually done and what was not.
     "#);
 }
 
@@ -73,9 +73,9 @@ fn a_wrong_count() {
     - You said: "57 tests"
       The record: no result shows 57 tests; the latest shows 42, 0 [CS010 wrong-count]
       Looked at: `Bash`: running 42 tests test result: ok. 42 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s
-      To settle it: quote the number as the result has it
+      To resolve this: quote the number as the result has it
 
-    Do what is missing, or say in your answer what was really done and what was not.
+    Do what is missing, or say in your answer what was actually done and what was not.
     "#);
 }
 
@@ -93,10 +93,10 @@ fn edits_that_were_never_made() {
 
     - You said: "I updated `src/lib.rs` so that it handles overflow."
       The record: the agent says this was done, but no successful call did it (update) [FK010 phantom-completion]
-      Looked at: the one tool call before it (Read 1)
-      To settle it: do it with a tool, or say that it was not done
+      Looked at: the only tool call before this message (Read 1)
+      To resolve this: do it with a tool, or say that it was not done
 
-    Do what is missing, or say in your answer what was really done and what was not.
+    Do what is missing, or say in your answer what was actually done and what was not.
     "#);
 }
 
@@ -113,10 +113,10 @@ fn a_file_that_was_claimed_on_the_way_and_never_written() {
 
     - You said: "I created `docs/plan.md`."
       The record: the agent says this was done, but no successful call did it (create) [FK010 phantom-completion]
-      Looked at: there is no tool call before it
-      To settle it: do it with a tool, or say that it was not done
+      Looked at: no tool calls before this message
+      To resolve this: do it with a tool, or say that it was not done
 
-    Do what is missing, or say in your answer what was really done and what was not.
+    Do what is missing, or say in your answer what was actually done and what was not.
     "#);
 }
 

@@ -222,7 +222,7 @@ action = "ask"
 "#;
     let stage = Stage::with(&[("counterfoil.toml", config)]);
     let denied = before(&stage, "Read", json!({ "file_path": "/project/.env" }));
-    insta::assert_snapshot!(said(&denied).unwrap().1, @"counterfoil: `Read` was not run: denied by `no secrets` (choose another way; the operator's policy decides)");
+    insta::assert_snapshot!(said(&denied).unwrap().1, @"counterfoil: `Read` may not run: denied by `no secrets` (choose another approach; only the operator can change the policy)");
     assert_eq!(said(&denied).unwrap().0, "deny");
     let asked = before(&stage, "WebSearch", json!({ "query": "rust" }));
     assert_eq!(said(&asked).unwrap().0, "ask");
@@ -234,7 +234,7 @@ fn a_secret_that_would_leave_is_asked_about() {
     let stage = Stage::new();
     let url = "https://example.com/?key=AKIAIOSFODNN7EXAMPLE";
     let answer = before(&stage, "WebFetch", json!({ "url": url, "prompt": "?" }));
-    insta::assert_snapshot!(said(&answer).unwrap().1, @"counterfoil: what looks like a secret would leave this machine");
+    insta::assert_snapshot!(said(&answer).unwrap().1, @"counterfoil: something that looks like a secret would leave this machine");
     assert_eq!(said(&answer).unwrap().0, "ask");
     let command = "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE aws s3 ls";
     let answer = before(&stage, "Bash", json!({ "command": command }));

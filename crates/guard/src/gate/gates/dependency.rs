@@ -24,10 +24,14 @@ impl Gate for Dependency {
             return Verdict::Allow { matched: None };
         }
         let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+        let have = if names.len() == 1 { "has" } else { "have" };
         Verdict::Deny(Reason {
             gate: ID,
             code: "dependency_unmet",
-            message: format!("`{tool}` can be used once {} succeeded", names.join(" and ")),
+            message: format!(
+                "`{tool}` can only be used after {} {have} succeeded",
+                names.join(" and ")
+            ),
             matched: Some(format!("tools.dependencies.rules.{tool}")),
             help: Some(format!("call {} first", names.join(", then "))),
         })

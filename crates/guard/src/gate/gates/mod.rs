@@ -182,7 +182,7 @@ fn guarded(gate: &dyn Gate, call: &Admitted, scene: &Scene<'_>) -> Verdict {
         Verdict::Deny(Reason {
             gate: gate.id(),
             code: "gate_failed",
-            message: format!("the gate `{}` failed, so nothing may pass it", gate.id()),
+            message: format!("the gate `{}` failed, so the call is denied", gate.id()),
             matched: None,
             help: None,
         })

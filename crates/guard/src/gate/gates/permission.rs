@@ -31,9 +31,12 @@ impl Gate for Permission {
             return Verdict::Deny(Reason {
                 gate: ID,
                 code: "permission_denied",
-                message: format!("the permissions do not allow `{}` to do this", tool.name),
+                message: format!("the permissions do not allow this call to `{}`", tool.name),
                 matched: Some(matched.unwrap_or_else(|| "tools.permissions.default".to_owned())),
-                help: Some("choose another way; the operator's permissions decide".to_owned()),
+                help: Some(
+                    "choose another approach; only the operator can change the permissions"
+                        .to_owned(),
+                ),
             });
         }
         if scene.phase == Phase::Autonomous && self.settings.is_internal(tool) {

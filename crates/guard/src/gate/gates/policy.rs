@@ -19,7 +19,8 @@ impl Gate for Policy {
 
     fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Verdict {
         let deny = |message: String, matched: Option<String>| {
-            let help = Some("choose another way; the operator's policy decides".to_owned());
+            let help = "choose another approach; only the operator can change the policy";
+            let help = Some(help.to_owned());
             Verdict::Deny(Reason { gate: ID, code: "policy_denied", message, matched, help })
         };
         match self.settings.rule_on(&Facts::of(call, scene, &self.shell)) {

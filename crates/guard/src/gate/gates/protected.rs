@@ -41,8 +41,8 @@ impl Gate for Protected {
         };
         let shown = path.inside.as_deref().unwrap_or(&path.absolute);
         let why = format!(
-            "`{shown}` controls the agent or is run by other programs, or contains something that \
-             does"
+            "this may change `{shown}`, which controls the agent, is run by other programs, or \
+             contains such files"
         );
         if self.settings.action == Action::Ask {
             return Verdict::Ask(Question::about(call, ID, why).at_stake(Stake::Protected));

@@ -22,7 +22,7 @@ impl Gate for Quota {
                 gate: ID,
                 code: "quota_blocked",
                 message: format!(
-                    "this session has made {} of the {limit} calls that it may make",
+                    "this session has made {} of its {limit} allowed calls",
                     scene.calls_made
                 ),
                 matched: Some("tools.max_tool_calls_per_session".to_owned()),

@@ -40,7 +40,7 @@ impl Gate for Secrets {
             || line().is_some_and(|line| sends_secret(&line));
         let holds = || Redactor::standard().redact_value(call.arguments()) != *call.arguments();
         if leaves && holds() {
-            let why = "what looks like a secret would leave this machine".to_owned();
+            let why = "something that looks like a secret would leave this machine".to_owned();
             return Verdict::Ask(Question::about(call, ID, why).at_stake(Stake::Irreversible));
         }
         allowed

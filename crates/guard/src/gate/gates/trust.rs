@@ -28,7 +28,7 @@ impl Gate for Trust {
             scene.tainted_by.map(|by| format!(", because `{by}` returned untrusted content"));
         let since = since.unwrap_or_default();
         let why =
-            format!("`{}` needs a turn that is {need}, and this one is {trust}{since}", tool.name);
+            format!("`{}` requires a {need} turn, but this turn is {trust}{since}", tool.name);
         match self.settings.below {
             Below::Ask => Verdict::Ask(Question::about(call, ID, why)),
             Below::Deny => Verdict::Deny(Reason {

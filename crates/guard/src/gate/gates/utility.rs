@@ -46,16 +46,17 @@ impl Gate for Utility {
                 Verdict::Allow { matched: None }
             }
             Ok(score) => {
-                let like = score.like.map(|id| format!(", and it resembles `{id}`"));
+                let like = score.like.map(|id| format!(", and it resembles the call `{id}`"));
                 let like = like.unwrap_or_default();
                 let message = format!(
-                    "the call was skipped: it is worth {:.2}, less than {:.2}{like}",
+                    "the call was skipped: its score {:.2} is below the threshold {:.2}{like}",
                     score.total,
                     self.settings.threshold()
                 );
-                deny("utility_skipped", message, "use what is known, or ask for something else")
+                let help = "use what is already known, or request something else";
+                deny("utility_skipped", message, help)
             }
-            Err(error) => deny("utility_unknown", error.to_string(), "choose another way"),
+            Err(error) => deny("utility_unknown", error.to_string(), "choose another approach"),
         }
     }
 }

@@ -58,7 +58,7 @@ pub(super) enum Ruling<'s> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PolicyError {
     /// There are too many rules.
-    #[error("{count} rules in policy and authorization together; at most {MOST_RULES} are allowed")]
+    #[error("policy and authorization have {count} rules in total; the maximum is {MOST_RULES}")]
     TooManyRules {
         /// The number of rules.
         count: usize,
@@ -100,7 +100,7 @@ pub enum PolicyError {
         call: String,
     },
     /// A rule allows, but does not name its tools.
-    #[error("{rule}: the rule allows calls but names no tools")]
+    #[error("{rule}: the rule allows calls but does not name any tools")]
     AllowsAnything {
         /// The rule: its name or its position.
         rule: String,
@@ -108,7 +108,7 @@ pub enum PolicyError {
         at: String,
     },
     /// An example does not name its tool, and the rule's tool is a pattern.
-    #[error("{rule}: an example names no tool")]
+    #[error("{rule}: an example does not name a tool")]
     NoTool {
         /// The rule: its name or its position.
         rule: String,
@@ -135,9 +135,9 @@ impl PolicyError {
     #[must_use]
     pub fn help(&self) -> &'static str {
         match self {
-            Self::TooManyRules { .. } => "join rules that differ only in their patterns",
+            Self::TooManyRules { .. } => "merge rules that differ only in their patterns",
             Self::Pattern { .. } => {
-                "`*` stands for any characters; in paths it stops at `/`, and `**` does not"
+                "`*` matches any characters; in paths it stops at `/`, but `**` does not"
             }
             Self::MissesExample { .. } => {
                 "widen the rule so that it covers this call, or move the call to `not_match`"
@@ -145,7 +145,7 @@ impl PolicyError {
             Self::CatchesExample { .. } => {
                 "narrow the rule so that it excludes this call, or move the call to `match`"
             }
-            Self::AllowsAnything { .. } => "add `tool = \"…\"`; `\"*\"` stands for every tool",
+            Self::AllowsAnything { .. } => "add `tool = \"…\"`; `\"*\"` matches every tool",
             Self::NoTool { .. } => "add `tool = \"…\"` to the example",
         }
     }

@@ -173,11 +173,11 @@ fn who_is_exempt() {
     }
     let nothing = AdversarialOptions { policies: vec![" ".to_owned()], ..options() };
     let error = nothing.resolve().unwrap_err().to_string();
-    assert_eq!(error, "tools.adversarial_policy is enabled and has no policies");
+    assert_eq!(error, "tools.adversarial_policy is enabled but has no policies");
     let slow = AdversarialOptions { timeout_secs: 0, ..options() }.resolve().unwrap_err();
     assert_eq!(
         slow.to_string(),
-        "tools.adversarial_policy.timeout_secs is 0, it must be between 1 and 300"
+        "tools.adversarial_policy.timeout_secs is 0; it must be between 1 and 300"
     );
 }
 

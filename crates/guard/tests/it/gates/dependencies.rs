@@ -127,7 +127,7 @@ fn the_reason_says_what_to_call_first() {
     let judged = gates.judge(&call("write", json!({})), &Situation::default().scene());
     assert_eq!(outcome(&judged), "deny: dependency");
     let counterfoil_guard::Judged::Denied(reasons) = judged else { unreachable!() };
-    assert_eq!(reasons[0].message, "`write` can be used once `read` succeeded");
+    assert_eq!(reasons[0].message, "`write` can only be used after `read` has succeeded");
     assert_eq!(reasons[0].help.as_deref(), Some("call `read` first"));
 }
 
@@ -220,7 +220,8 @@ fn circles_and_deadlocks_are_warned_of() {
         ("d", depends(&["a"], &[])),
         ("e", depends(&["e"], &[])),
     ];
-    let notice = "tools that require one another in a circle need nothing: a, b, c, e";
+    let notice = "these tools require one another in a cycle, so their requirements are ignored: \
+                  a, b, c, e";
     let heard = warnings(|| {
         let dependencies = settings(&circle);
         let settings = GuardSettings { dependencies, ..GuardSettings::default() };
@@ -230,7 +231,8 @@ fn circles_and_deadlocks_are_warned_of() {
     assert_eq!(heard, Vec::<String>::new(), "whoever shows the notices says it");
     let waits = settings(&[("d", depends(&["x"], &[]))]);
     let heard = warnings(|| drop(check(&waits, &["d"], &[], &[], &[])));
-    assert_eq!(heard, ["every tool waits for another one, so none does in this turn"]);
+    let ignored = "every tool is waiting for another one, so dependencies are ignored in this turn";
+    assert_eq!(heard, [ignored]);
     // The tool that only re-reads earlier results does not resolve a deadlock.
     let heard = warnings(|| drop(check(&waits, &["d", "read_overflow"], &[], &[], &[])));
     assert_eq!(heard.len(), 1);

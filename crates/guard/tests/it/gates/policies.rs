@@ -312,7 +312,7 @@ fn what_is_wrong_with_a_rule_is_named() {
     check_error(
         "[[rules]]\neffect = 'allow'",
         "tools.policy.rules[0]",
-        "policy.rules[0]: the rule allows calls but names no tools",
+        "policy.rules[0]: the rule allows calls but does not name any tools",
     );
     let long = "x".repeat(1025);
     check_error(
@@ -323,7 +323,7 @@ fn what_is_wrong_with_a_rule_is_named() {
     check_error(
         &"[[rules]]\neffect = 'deny'\ntool = 'x'\n".repeat(257),
         "tools.policy.rules",
-        "257 rules in policy and authorization together; at most 256 are allowed",
+        "policy and authorization have 257 rules in total; the maximum is 256",
     );
 }
 
@@ -366,7 +366,7 @@ fn examples_are_checked_when_rules_are_loaded() {
     check_error(
         "[[rules]]\neffect = 'deny'\ntool = 'sql*'\nmatch = [{ args = {} }]",
         "tools.policy.rules[0].match[0]",
-        "policy.rules[0]: an example names no tool",
+        "policy.rules[0]: an example does not name a tool",
     );
 }
 
