@@ -5,35 +5,36 @@ use counterfoil_model::Severity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// `[agent]`: the agent of `counterfoil chat`, and what a model is offered.
+/// `[agent]`: the agent of `counterfoil chat`, and the tools that a model is offered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentOptions {
-    /// The model, by its name in `[[llm.providers]]`; empty is the first of them.
+    /// The name of the model in `[[llm.providers]]`; if empty, the first one is used.
     pub provider: String,
-    /// The model that compresses conversations; empty is the agent's own.
+    /// The model that compresses conversations; if empty, the agent's own model is used.
     pub compress_provider: String,
-    /// How much of what the model can read may be full before its conversation is compressed, from
-    /// 0.1 to 1.
+    /// The share of the model's context window that may be full before its conversation is
+    /// compressed, from 0.1 to 1.
     pub compress_at: f64,
-    /// How often the model is asked in one turn of the user.
+    /// The maximum number of requests to the model in one user turn.
     pub max_steps: u32,
-    /// How often an answer that the record does not show is sent back to the model.
+    /// How often an answer that the record does not support is sent back to the model.
     pub max_retries: u32,
-    /// What holds an answer back: what is proven wrong, or any doubt.
+    /// Which findings hold an answer back: only those that prove it wrong, or any doubt.
     pub hold_back: HoldBack,
-    /// What the model is told about its task, before the execution protocol.
+    /// Instructions about the model's task, sent before the execution protocol.
     pub instructions: String,
-    /// Whether the model is told what is doubtful about its calls: paths that are not there, values
-    /// that nobody gave. Nothing is refused for that alone.
+    /// Whether the model is told about doubtful parts of its calls: paths that do not exist, values
+    /// that appear nowhere earlier. No call is refused for that alone.
     pub hallucination_detection: bool,
-    /// Whether the model is taken for a reasoning model, whose calls are doubted in the same way.
-    /// Said here, never guessed from its name.
+    /// Whether the model is treated as a reasoning model, whose calls are doubted in the same way.
+    /// This is never guessed from its name.
     pub reasoning_model_detection: bool,
-    /// Folders of skills, beside those of the user and the project. A skill in them is used while its
-    /// scan finds nothing; else, and once you trusted it, as a project's skill is.
+    /// Additional folders of skills, besides those of the user and the project. A skill in them is
+    /// used while its scan finds nothing; otherwise, or once you have trusted it, it is treated like
+    /// a project's skill.
     pub skill_paths: Vec<PathBuf>,
-    /// Whether a model is shown every tool, or those that a request is about.
+    /// Whether a model is shown every tool, or only those that are relevant to a request.
     pub tool_filter: ToolFilterOptions,
 }
 
@@ -59,11 +60,11 @@ impl Default for AgentOptions {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HoldBack {
-    /// What the record contradicts, or lacks where it is complete. Doubts are shown beside the
-    /// answer.
+    /// Claims that the record contradicts, or that a complete record does not contain. Doubts are
+    /// shown with the answer.
     #[default]
     Error,
-    /// Doubts, too: more lies are held back, and honest answers now and then.
+    /// Doubts, too: this holds back more lies, but sometimes also honest answers.
     Warning,
 }
 
