@@ -86,7 +86,7 @@ pub struct ToolsOptions {
     pub utility: UtilityOptions,
     /// A separate model that judges calls by policies in plain language.
     pub adversarial_policy: AdversarialOptions,
-    /// Whether a model is given room to think in schemas that are hard to fill in.
+    /// Whether tools with complex schemas get an extra argument for the model to think in.
     pub tafc: TafcOptions,
     /// When a failed call is retried.
     pub retry: RetryOptions,

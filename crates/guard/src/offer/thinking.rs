@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// `[tools.tafc]`: whether a model is given room to think in schemas that are hard to fill in. What
-/// it writes there is removed before the call is admitted.
+/// `[tools.tafc]`: whether tools with complex schemas get an extra argument for the model to think
+/// in. The argument is removed before the call is admitted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TafcOptions {

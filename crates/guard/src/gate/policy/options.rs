@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyOptions {
-    /// Whether the policy is in force. Off by default, which changes nothing.
+    /// Whether the policy is applied. Off by default, which changes nothing.
     pub enabled: bool,
     /// What happens to calls that no rule matches: `deny` (the default) or `allow`.
     pub default_effect: Effect,
@@ -23,7 +23,7 @@ pub struct PolicyOptions {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthorizationOptions {
-    /// Whether these rules are in force. Off by default, which changes nothing.
+    /// Whether these rules are applied. Off by default, which changes nothing.
     pub enabled: bool,
     /// The rules, as in `[tools.policy]`. An `allow` here overrides nothing, neither a denial nor a
     /// default.
