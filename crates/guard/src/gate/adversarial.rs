@@ -19,7 +19,7 @@ use crate::ports::CompletionError;
 pub struct AdversarialOptions {
     /// Whether a model is asked. Off by default.
     pub enabled: bool,
-    /// Danger: lets a call through when the model does not answer. Answers that it gives still count.
+    /// Danger: lets a call through when the model does not answer. Any answer it gives still counts.
     pub fail_open: bool,
     /// The policies, one sentence or paragraph each.
     pub policies: Vec<String>,
