@@ -22,7 +22,7 @@ pub(crate) struct Blocks {
     pub(crate) outcomes: Vec<Outcome>,
 }
 
-const NOT_A_BLOCK: &str = "a block of the content is not an object";
+const NOT_A_BLOCK: &str = "a content block is not an object";
 
 /// Reads content as it occurs in chat messages: a string, or a list of OpenAI or Anthropic blocks.
 /// Other blocks are counted.
@@ -49,7 +49,7 @@ pub(crate) fn read_blocks(raw: &RawValue, line: usize, session: &mut Session) ->
     } else if let Some(fields) = Fields::of(raw) {
         blocks.read(fields, line, session);
     } else if raw.get() != "null" {
-        session.problem(line, "the content is neither text nor a list of blocks");
+        session.problem(line, "the content is neither a string nor a list of blocks");
     }
     blocks
 }
@@ -89,7 +89,7 @@ impl Blocks {
                     session.leave(&result);
                 }
             }
-            "reasoningContent" => session.skip("reasoning beside a message"),
+            "reasoningContent" => session.skip("reasoning attached to a message"),
             "cachePoint" => {}
             kind if kind == "tool_result" || kind.ends_with("_tool_result") => {
                 let outcome = self.read_result(&mut fields, line, session);

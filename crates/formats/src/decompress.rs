@@ -65,7 +65,7 @@ impl Wide {
         let mut bytes = Vec::new();
         input.take(LARGEST + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LARGEST {
-            let wrong = "a text in UTF-16 may have 512 MiB";
+            let wrong = "the UTF-16 text is larger than 512 MiB";
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, wrong));
         }
         let units = bytes.chunks_exact(2).filter_map(|pair| <[u8; 2]>::try_from(pair).ok());

@@ -153,7 +153,7 @@ pub(crate) fn read_rest(fields: &Fields<'_>, outcome: &mut Outcome, session: &mu
 /// understood.
 pub(crate) fn unread(outcome: &mut Outcome, member: &str, session: &mut Session) {
     outcome.unread = true;
-    session.skip_named("end of a call that is unknown by its", member);
+    session.skip_named("call with unknown ending: missing or unreadable", member);
 }
 
 /// A failure reported by any member wins.

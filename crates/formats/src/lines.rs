@@ -7,7 +7,7 @@ use crate::decompress::LARGEST;
 const BOM: &[u8] = b"\xef\xbb\xbf";
 /// A crash can leave zero bytes where lines were never written.
 const BLANK: &[u8] = b" \t\r\n\0";
-const NOT_UTF8: &str = "bytes that are not UTF-8 were replaced";
+const NOT_UTF8: &str = "invalid UTF-8 was replaced";
 
 /// Reads lines into one reused buffer.
 ///
@@ -78,9 +78,9 @@ impl<R: BufRead> Lines<R> {
                 self.problems.push(
                     Problem::at(
                         self.number,
-                        format!("line of {size} bytes is longer than the limit of {}", self.limit),
+                        format!("the line has {size} bytes, more than the limit of {}", self.limit),
                     )
-                    .with_help("raise the limit of bytes per line"),
+                    .with_help("increase the line length limit"),
                 );
             } else if self.bytes.iter().any(|byte| !BLANK.contains(byte)) {
                 break if ended { End::Break } else { End::Input };
@@ -105,7 +105,7 @@ impl<R: BufRead> Lines<R> {
         let mut bytes = Vec::new();
         self.input.by_ref().take(LARGEST + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LARGEST {
-            let wrong = "the document is longer than 512 MiB; only lists of lines may be longer";
+            let wrong = "the document is larger than 512 MiB; only JSON Lines logs may be larger";
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, wrong));
         }
         if self.number == 0 && bytes.starts_with(BOM) {

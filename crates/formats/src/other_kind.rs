@@ -5,22 +5,27 @@ const KINDS: [(&[u8], &str, &str); 4] = [
     (
         b"SQLite format 3\0",
         "a SQLite database",
-        "write its messages as JSON; those of a LangGraph thread are \
+        "export its messages as JSON; for a LangGraph thread, use \
          `messages_to_dict(graph.get_state(config).values[\"messages\"])`",
     ),
     (
         b"PAR1",
         "a Parquet table",
-        "write it as JSON lines: `DataFrame.to_json(path, orient=\"records\", lines=True)` of pandas",
+        "convert it to JSON Lines, in pandas with \
+         `DataFrame.to_json(path, orient=\"records\", lines=True)`",
     ),
-    (b"ARROW1", "an Arrow table", "write it as JSON lines with `messages` of role and content"),
+    (
+        b"ARROW1",
+        "an Arrow table",
+        "convert it to JSON Lines with `messages` that have `role` and `content`",
+    ),
     (b"%PDF-", "a PDF", "export the session as JSON"),
 ];
 
 const TABLE: (&str, &str) = (
     "a CSV table",
-    "write one JSON object a line, `{\"messages\": [{\"role\": …, \"content\": …}]}`, with the tool \
-     calls and their results: what was done does not stand in a table of texts",
+    "convert it to one JSON object per line, `{\"messages\": [{\"role\": …, \"content\": …}]}`, \
+     with the tool calls and their results: a table of texts does not show which actions were taken",
 );
 
 /// What kind of file begins with these bytes, and what to do instead of reading it.

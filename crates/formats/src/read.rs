@@ -59,7 +59,7 @@ pub struct Summary {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The input itself failed.
-    #[error("the input cannot be read: {0}")]
+    #[error("cannot read the input: {0}")]
     Io(#[from] io::Error),
     /// The input is empty.
     #[error("the input is empty")]
@@ -89,10 +89,10 @@ impl ReadError {
     pub fn problem(&self) -> Problem {
         match self {
             Self::UnknownForm { recipe: Some(recipe), .. } => {
-                let wrong = "an unsupported format that looks like a conversation";
+                let wrong = "unsupported log format; the input looks like a conversation";
                 Problem::at(0, wrong).with_help(format!(
                     "convert it to `openai-chat` with `{recipe}`; include `tool_calls` and \
-                     messages of the role `tool`, or no actions are checked"
+                     messages with the role `tool`; without them, no actions are checked"
                 ))
             }
             Self::UnknownForm { looked_for, recipe: None } => {
@@ -101,7 +101,7 @@ impl ReadError {
                     .map(|(format, what)| format!("\n  {:<17} {what}", format.name()))
                     .collect();
                 Problem::at(0, self.to_string()).with_help(format!(
-                    "name the format with `--from`; known formats:{}",
+                    "specify the format with `--from`; known formats:{}",
                     forms.concat()
                 ))
             }

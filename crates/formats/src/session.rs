@@ -179,7 +179,7 @@ impl Session {
     /// Reports a repeated member once per name; the last one counts.
     fn repeats(&mut self, key: &str) {
         let name: String = key.chars().filter(|c| !c.is_control()).take(80).collect();
-        let message = format!("the key `{name}` appears twice in one object; the last one counts");
+        let message = format!("duplicate key `{name}` in one object; the last one is used");
         if self.problems.iter().all(|p| p.message != message) {
             // The object belongs to the latest message, or to the one being read after it.
             let near = self.transcript.messages.last().map_or(1, |m| m.line.max(1));
@@ -232,7 +232,7 @@ impl Session {
         let last = self.transcript.messages.last_mut().filter(|last| last.outcomes.is_empty());
         let is_cut = |call: &mut ToolCall| call.line >= line;
         if last.and_then(|last| last.calls.pop_if(is_cut)).is_some() {
-            self.skip("call that is cut off");
+            self.skip("truncated call");
         }
     }
 
@@ -279,7 +279,7 @@ impl Session {
     pub(crate) fn catalog(&mut self, tools: Vec<Tool>, line: usize) {
         let (catalog, repeated) = Catalog::known(tools);
         for name in repeated {
-            self.problem(line, format!("the tool `{name}` is listed twice; the first one counts"));
+            self.problem(line, format!("the tool `{name}` is listed twice; the first one is used"));
         }
         self.transcript.catalog = catalog;
     }
@@ -308,7 +308,7 @@ impl Session {
                     unknown = unknown.or(Some(at));
                     orphans.push(Problem::at(
                         outcome.line,
-                        format!("a result answers no recorded call: `{}`", outcome.call_id),
+                        format!("a result refers to an unrecorded call: `{}`", outcome.call_id),
                     ));
                 }
             }
@@ -322,7 +322,7 @@ impl Session {
         let more = orphans.len().saturating_sub(TOLD);
         self.problems.extend(orphans.into_iter().take(TOLD));
         if more > 0 {
-            self.problem(0, format!("{more} more results answer no recorded call"));
+            self.problem(0, format!("{more} more results refer to unrecorded calls"));
         }
         Reading { transcript: self.transcript, problems: self.problems }
     }

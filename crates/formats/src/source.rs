@@ -118,8 +118,8 @@ fn broken(line: usize, error: &serde_json::Error) -> Problem {
     let what = what.strip_suffix(&place).unwrap_or(&what);
     let column = error.column();
     let (wrong, help) = match error.is_eof() {
-        true => ("the JSON document is cut off", "write the whole file, then check again"),
-        false => ("not valid JSON", "correct the JSON, then check again"),
+        true => ("the JSON document is cut off", "write the complete file, then check again"),
+        false => ("not valid JSON", "fix the JSON, then check again"),
     };
     let message = format!("{wrong}: {what} (line {line}, column {column})");
     Problem::at(line, message).with_help(help)

@@ -5,13 +5,13 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolListError {
     /// The value is neither a list nor an object of tools.
-    #[error("a list of tools is expected, not {found}")]
+    #[error("expected a list of tools, got {found}")]
     NotAList {
         /// What was found instead.
         found: &'static str,
     },
     /// An element is not a tool.
-    #[error("tool at `{place}`: {found} is no definition of a tool")]
+    #[error("tool at `{place}`: expected a tool definition, got {found}")]
     NotATool {
         /// JSON Pointer to the element.
         place: String,
@@ -19,13 +19,13 @@ pub enum ToolListError {
         found: &'static str,
     },
     /// A tool has no name, or an empty one.
-    #[error("tool at `{place}`: it has no name")]
+    #[error("tool at `{place}`: missing name")]
     NoName {
         /// JSON Pointer to the element.
         place: String,
     },
     /// A member of a tool has the wrong type.
-    #[error("tool `{tool}` at `{place}`: {expected} is expected, not {found}")]
+    #[error("tool `{tool}` at `{place}`: expected {expected}, got {found}")]
     Wrong {
         /// The tool's name.
         tool: String,
@@ -306,9 +306,9 @@ fn origin(value: &Value) -> Option<Origin> {
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "a truth value",
+        Value::Bool(_) => "a boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }

@@ -420,7 +420,7 @@ fn a_document_that_is_cut_off_is_an_error() {
     error: the JSON document is cut off: EOF while parsing a string (line 1, column 371)
     --> logs/cut.json:1
      |
-     = help: write the whole file, then check again
+     = help: write the complete file, then check again
 
     no findings in 1 transcript (no claims to check)
     incomplete logs: cut off at the end (1 transcript)
@@ -431,7 +431,7 @@ fn a_document_that_is_cut_off_is_an_error() {
     error: not valid JSON: trailing comma (line 1, column 87)
     --> comma.json:1
      |
-     = help: correct the JSON, then check again
+     = help: fix the JSON, then check again
 
     1 problem while reading
     ");
@@ -611,10 +611,10 @@ fn a_conversation_of_an_unknown_form_is_named_with_what_makes_a_known_one_of_it(
     let desk = Desk::with(&[("odd.json", odd)]);
     assert_snapshot!(desk.run("check odd.json"), @r#"
     exit 2
-    error: an unsupported format that looks like a conversation
+    error: unsupported log format; the input looks like a conversation
     --> odd.json
      |
-     = help: convert it to `openai-chat` with `jq -c '{messages: [.conversation_log[] | {role: (.speaker | if . == "bot" then "assistant" else . end), content: .utterance}]}' FILE`; include `tool_calls` and messages of the role `tool`, or no actions are checked
+     = help: convert it to `openai-chat` with `jq -c '{messages: [.conversation_log[] | {role: (.speaker | if . == "bot" then "assistant" else . end), content: .utterance}]}' FILE`; include `tool_calls` and messages with the role `tool`; without them, no actions are checked
 
     1 problem while reading
     "#);

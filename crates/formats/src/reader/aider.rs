@@ -20,7 +20,7 @@ impl Reader for Aider {
     }
 
     fn looks_for(&self) -> &'static str {
-        "Markdown that begins with `# aider chat started at`"
+        "Markdown that starts with `# aider chat started at`"
     }
 
     fn recognises(&self, _sketch: &Sketch) -> bool {

@@ -30,7 +30,8 @@ impl Reader for Anthropic {
     }
 
     fn looks_for(&self) -> &'static str {
-        "messages whose `content` holds tool_use or tool_result blocks, or tools with `input_schema`"
+        "messages whose `content` contains tool_use or tool_result blocks, or tools with \
+         `input_schema`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -126,7 +127,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
             message.kind = MessageKind::Reasoning;
             message.text = reasoning;
         } else {
-            session.skip("reasoning beside a message");
+            session.skip("reasoning attached to a message");
         }
     }
     fields.take("type");

@@ -37,7 +37,7 @@ impl Reader for ClaudeCode {
     }
 
     fn looks_for(&self) -> &'static str {
-        "lines of `type` user or assistant with `message` and `sessionId` or `uuid`"
+        "lines with `type` user or assistant, `message`, and `sessionId` or `uuid`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -224,7 +224,7 @@ impl Log {
             MessageKind::Ordinary
         };
         if !reasoning.is_empty() {
-            self.session.skip("reasoning beside a message");
+            self.session.skip("reasoning attached to a message");
         }
         self.session.push(Message { kind, text, calls, ..bare });
     }
@@ -318,7 +318,7 @@ impl Log {
         if self.chain.has_cycle() {
             self.session.problem(
                 0,
-                "`parentUuid` goes round in a circle; the lines are kept in their order",
+                "`parentUuid` forms a cycle; the lines are kept in file order",
             );
         }
         self.session.finish()

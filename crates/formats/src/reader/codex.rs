@@ -32,7 +32,7 @@ impl Reader for Codex {
     }
 
     fn looks_for(&self) -> &'static str {
-        "lines of `type` session_meta, response_item, event_msg or turn_context with `payload`"
+        "lines with `payload` and `type` session_meta, response_item, event_msg or turn_context"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -103,7 +103,7 @@ impl Log {
                 self.inherit(before);
             }
             "event_msg" if inherited => {
-                return self.session.skip_named("line type", "event_msg of the parent");
+                return self.session.skip_named("line type", "event_msg from the parent");
             }
             "response_item" => self.item(&mut payload, line, time),
             "event_msg" => return self.event(&mut payload, line, time),
@@ -298,7 +298,7 @@ fn word_for(message: &Message) -> &'static str {
         (Role::User, _) => "user_message",
         (Role::Tool, _) => "end of a call",
         _ if message.calls.is_empty() => "agent_message",
-        _ => "begin of a call",
+        _ => "start of a call",
     }
 }
 

@@ -23,7 +23,7 @@ impl Messages for CodexExec {
     }
 
     fn looks_for(&self) -> &'static str {
-        "lines of `type` thread.started, turn.started or item.completed"
+        "lines with `type` thread.started, turn.started or item.completed"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

@@ -51,7 +51,7 @@ impl Messages for Crush {
             other => {
                 let role = other.unwrap_or("(none)");
                 session.problem(line, format!("a message has the unknown role `{role}`"));
-                return session.skip_part("message of role", role);
+                return session.skip_part("message with role", role);
             }
         };
         if let Some(id) = fields.string("session_id")

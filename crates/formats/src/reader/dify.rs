@@ -30,7 +30,7 @@ impl Messages for Dify {
     }
 
     fn looks_for(&self) -> &'static str {
-        "messages of `query`, `answer` and `agent_thoughts`"
+        "messages with `query`, `answer` and `agent_thoughts`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -74,7 +74,7 @@ impl Messages for Dify {
                 Some(mut thought) => {
                     thoughts.push((thought.number("position").unwrap_or(u64::MAX), thought));
                 }
-                None => session.problem(line, "a thought of the agent is not an object"),
+                None => session.problem(line, "an agent thought is not an object"),
             }
         }
         if thoughts.is_empty() {

@@ -29,7 +29,7 @@ impl Reader for GeminiCli {
     }
 
     fn looks_for(&self) -> &'static str {
-        "`sessionId` and `projectHash` with `messages` of `type` user or gemini"
+        "`sessionId`, `projectHash`, and `messages` with `type` user or gemini"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

@@ -22,7 +22,8 @@ impl Messages for Goose {
     }
 
     fn looks_for(&self) -> &'static str {
-        "messages whose `content` holds `toolRequest` or `toolResponse`, or a line with `working_dir`"
+        "messages whose `content` contains `toolRequest` or `toolResponse`, or a line with \
+         `working_dir`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -42,7 +43,7 @@ impl Messages for Goose {
             // The first line of the session.
             session.transcript.directory = fields.string("working_dir").map(Cow::into_owned);
             fields.take("description");
-            return session.skip("line about the session");
+            return session.skip("session metadata line");
         };
         let role = if role == "assistant" { Role::Assistant } else { Role::User };
         let time = fields.take("created").and_then(time::millis);
@@ -58,7 +59,7 @@ impl Messages for Goose {
 fn read_block(raw: &RawValue, out: &mut Parts<'_>) {
     let Some(mut block) = Fields::of(raw) else {
         let line = out.line();
-        return out.session.problem(line, "a block of the content is not an object");
+        return out.session.problem(line, "a content block is not an object");
     };
     let kind = block.string("type").unwrap_or(Cow::Borrowed("without type"));
     match kind.as_ref() {

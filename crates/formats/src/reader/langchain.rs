@@ -39,7 +39,7 @@ impl Reader for Langchain {
     }
 
     fn looks_for(&self) -> &'static str {
-        "messages of `type` human, ai or tool, also in `values`, `inputs` or `kwargs`"
+        "messages with `type` human, ai or tool, possibly under `values`, `inputs` or `kwargs`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -125,7 +125,7 @@ fn read_list(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     match list.first().copied().and_then(fields::array) {
         Some(inner) => {
             if list.len() > 1 {
-                session.skip("list of messages beside the first");
+                session.skip("list of messages after the first");
             }
             inner.into_iter().for_each(|raw| read_message(raw, place, session));
         }
@@ -148,7 +148,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         "ai" | "AI" => Role::Assistant,
         "system" | "System" => Role::System,
         "tool" | "Tool" | "function" | "Function" => Role::Tool,
-        "remove" | "Remove" => return session.skip("message that removes another"),
+        "remove" | "Remove" => return session.skip("message that removes another message"),
         kind => {
             session.problem(line, format!("a message has the unknown type `{kind}`"));
             return session.skip_part("message type", kind);

@@ -165,6 +165,6 @@ fn read_approvals(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
     }
     fields.pass_over(&["approve", "approval_request_id", "reason"]);
     if answers.is_empty() {
-        out.session.skip("answer to a request for approval");
+        out.session.skip("response to an approval request");
     }
 }

@@ -27,7 +27,7 @@ impl Reader for Mcp {
     }
 
     fn looks_for(&self) -> &'static str {
-        "messages with `jsonrpc` 2.0, bare or under `message`"
+        "messages with `jsonrpc` 2.0, at the top level or under `message`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -137,7 +137,7 @@ impl Log {
             }
             (Some(method), None) => self.session.skip_named("message", &method),
             (None, Some(id)) => self.answer(&id, fields, bare, direction),
-            (None, None) => self.session.skip("message without method and id"),
+            (None, None) => self.session.skip("message without method or id"),
         }
     }
 
@@ -184,9 +184,9 @@ impl Log {
             Some(asked) if asked.method == "tools/call" => {
                 self.outcome(id, result, error, message);
             }
-            Some(asked) => self.session.skip_named("answer to", &asked.method),
+            Some(asked) => self.session.skip_named("response to", &asked.method),
             None if looks_like_call => self.outcome(id, result, error, message),
-            None => self.session.skip("answer to no recorded message"),
+            None => self.session.skip("response to an unrecorded request"),
         }
     }
 

@@ -24,8 +24,8 @@ impl Reader for MiniSweAgent {
     }
 
     fn looks_for(&self) -> &'static str {
-        "`trajectory_format` mini-swe-agent, or `info` with `mini_version` or `exit_status` beside \
-         `messages`"
+        "`trajectory_format` mini-swe-agent, or `messages` and an `info` with `mini_version` or \
+         `exit_status`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

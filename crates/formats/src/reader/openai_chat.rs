@@ -29,8 +29,8 @@ impl Reader for OpenaiChat {
     }
 
     fn looks_for(&self) -> &'static str {
-        "an object with `messages` of `role` and `content`, a list of such objects or messages, or \
-         one a line"
+        "an object whose `messages` have `role` and `content`, a list of such objects or messages, \
+         or one per line"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -116,7 +116,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         other => {
             let role = other.unwrap_or("(none)");
             session.problem(line, format!("a message has the unknown role `{role}`"));
-            session.skip_part("message of role", role);
+            session.skip_part("message with role", role);
             return session.push(placeholder(line));
         }
     };
@@ -138,7 +138,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
         blocks::join(&mut message.text, &refusal);
     }
     if fields.take("reasoning_content").is_some() || !blocks.reasoning.is_empty() {
-        session.skip("reasoning beside a message");
+        session.skip("reasoning attached to a message");
     }
     message.calls.extend(read_tool_calls(&mut fields, place, session));
     message.time = fields.take("timestamp").and_then(time::millis);

@@ -39,8 +39,8 @@ impl Reader for OpenaiResponses {
     }
 
     fn looks_for(&self) -> &'static str {
-        "an object with `input` or `output` items, or items of `type` function_call, \
-         function_call_output and so on"
+        "an object with `input` or `output` items, or items with a `type` such as \
+         function_call or function_call_output"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

@@ -71,7 +71,7 @@ fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
     let kind = part.string("type").unwrap_or(Cow::Borrowed("without type"));
     match kind.as_ref() {
         "text" if part.boolean("synthetic") == Some(true) => {
-            out.session.skip("text that the agent's harness put in");
+            out.session.skip("text inserted by the agent's harness");
         }
         "text" => out.text(&part.string("text").unwrap_or_default()),
         "reasoning" => out.reasoning(&part.string("text").unwrap_or_default()),

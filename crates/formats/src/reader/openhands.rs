@@ -25,8 +25,8 @@ impl Reader for Openhands {
     }
 
     fn looks_for(&self) -> &'static str {
-        "events with `action` and `args` or `observation` and `content`, a list of them or a \
-         `history`"
+        "events with `action` and `args`, or with `observation` and `content`; also a list of them \
+         or a `history`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

@@ -33,7 +33,7 @@ impl Messages for Pi {
     }
 
     fn looks_for(&self) -> &'static str {
-        "a line of the type `session` with `cwd`, or lines with `parentId` of the type `message`"
+        "a line with `type` session and `cwd`, or lines with `type` message and `parentId`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -125,7 +125,7 @@ fn read_said(message: &mut Fields<'_>, bare: Message, session: &mut Session) {
         }
         role => {
             session.problem(bare.line, format!("a message has the unknown role `{role}`"));
-            return session.skip_part("message of role", role);
+            return session.skip_part("message with role", role);
         }
     };
     let mut out = Parts::new(said, session);
@@ -141,7 +141,7 @@ fn read_content(raw: Option<&RawValue>, out: &mut Parts<'_>) {
     let line = out.line();
     for raw in fields::array(raw).unwrap_or_default() {
         let Some(mut block) = Fields::of(raw) else {
-            out.session.problem(line, "a block of the content is not an object");
+            out.session.problem(line, "a content block is not an object");
             continue;
         };
         let kind = block.string("type").unwrap_or(Cow::Borrowed("without type"));

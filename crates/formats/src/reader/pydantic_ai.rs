@@ -21,7 +21,7 @@ impl Messages for PydanticAi {
     }
 
     fn looks_for(&self) -> &'static str {
-        "messages of `kind` request or response whose `parts` have a `part_kind`"
+        "messages with `kind` request or response whose `parts` have a `part_kind`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

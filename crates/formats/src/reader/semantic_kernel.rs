@@ -44,7 +44,7 @@ impl Messages for SemanticKernel {
             other => {
                 let role = other.unwrap_or("(none)");
                 session.problem(line, format!("a message has the unknown role `{role}`"));
-                return session.skip_part("message of role", role);
+                return session.skip_part("message with role", role);
             }
         };
         fields.pass_over(&["content_type", "encoding", "finish_reason", "status", "metadata"]);

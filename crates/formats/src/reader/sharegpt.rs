@@ -19,7 +19,7 @@ impl Messages for Sharegpt {
     }
 
     fn looks_for(&self) -> &'static str {
-        "`conversations` of `from` and `value`"
+        "`conversations` whose messages have `from` and `value`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -70,7 +70,7 @@ impl Messages for Sharegpt {
                 Message { outcomes: vec![outcome], ..bare(Role::Tool) }
             }
             from => {
-                session.problem(line, format!("a message is from the unknown `{from}`"));
+                session.problem(line, format!("a message has the unknown sender `{from}`"));
                 return session.skip_part("message from", from);
             }
         };

@@ -18,7 +18,7 @@ impl Messages for Strands {
     }
 
     fn looks_for(&self) -> &'static str {
-        "documents of `message`, with a role and blocks, and `message_id`"
+        "documents with `message_id` and a `message` that has a role and content blocks"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {
@@ -44,7 +44,7 @@ impl Messages for Strands {
             other => {
                 let role = other.unwrap_or("(none)");
                 session.problem(line, format!("a message has the unknown role `{role}`"));
-                return session.skip_part("message of role", role);
+                return session.skip_part("message with role", role);
             }
         };
         let blocks =
@@ -54,7 +54,7 @@ impl Messages for Strands {
             role = Role::Tool;
         }
         if !blocks.reasoning.is_empty() {
-            session.skip("reasoning beside a message");
+            session.skip("reasoning attached to a message");
         }
         message.pass_over(&["metadata"]);
         session.leave(&message);

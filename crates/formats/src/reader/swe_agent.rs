@@ -47,7 +47,7 @@ impl Reader for SweAgent {
     }
 
     fn looks_for(&self) -> &'static str {
-        "`trajectory` of steps with `action` and `observation`"
+        "`trajectory` whose steps have `action` and `observation`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

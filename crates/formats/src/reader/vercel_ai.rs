@@ -25,7 +25,7 @@ impl Messages for VercelAi {
     }
 
     fn looks_for(&self) -> &'static str {
-        "messages of `role` with typed `parts` (in `content`, too), with `toolInvocations`, or with \
+        "messages with `role` and typed `parts` (possibly in `content`), `toolInvocations`, or \
          `tool-call` in their `content`"
     }
 
@@ -53,11 +53,11 @@ impl Messages for VercelAi {
             Some("tool") => Role::Tool,
             Some("assistant") => Role::Assistant,
             // Data added by the page's program; it is not a message of either side.
-            Some("data") => return session.skip_part("message of role", "data"),
+            Some("data") => return session.skip_part("message with role", "data"),
             other => {
                 let role = other.unwrap_or("(none)");
                 session.problem(line, format!("a message has the unknown role `{role}`"));
-                return session.skip_part("message of role", role);
+                return session.skip_part("message with role", role);
             }
         };
         let time = fields.take("createdAt").and_then(time::millis);
@@ -225,7 +225,7 @@ fn whole_call(tool: Option<&str>, fields: &mut Fields<'_>, out: &mut Parts<'_>) 
         | "partial-call" | "call" => return out.call(call),
         state => {
             out.call(call);
-            return out.session.skip_part("state of a call", state);
+            return out.session.skip_part("unknown call state", state);
         }
     };
     match value {

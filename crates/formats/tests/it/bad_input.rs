@@ -179,7 +179,7 @@ fn a_line_over_the_limit_is_skipped() {
         let options = Options { max_line: 120, ..forced(format) };
         let (told, ..) = problems(fixture(format).as_bytes(), &options);
         assert!(
-            told.iter().any(|p| p.contains("is longer than the limit of 120")),
+            told.iter().any(|p| p.contains("more than the limit of 120")),
             "{}: {told:?}",
             format.name()
         );
@@ -238,7 +238,7 @@ fn a_result_without_a_call_is_kept_and_told() {
     let text = r#"{"messages":[{"role":"tool","tool_call_id":"ghost","content":"boo"}]}"#;
     let (_, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
     assert_eq!(readings[0].transcript.messages[0].outcomes[0].text, "boo");
-    assert_eq!(readings[0].problems[0].message, "a result answers no recorded call: `ghost`");
+    assert_eq!(readings[0].problems[0].message, "a result refers to an unrecorded call: `ghost`");
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn parents_in_a_circle() {
     let circle = [line("a", "c"), line("b", "a"), line("c", "b")].concat();
     let (told, _, messages) = problems(circle.as_bytes(), &Options::new("x"));
     assert_eq!(messages, 3);
-    assert!(told[0].contains("goes round in a circle"), "{told:?}");
+    assert!(told[0].contains("forms a cycle"), "{told:?}");
     let later = [line("b", "a"), line("a", "")].concat();
     let (told, ..) = problems(later.as_bytes(), &Options::new("x"));
     assert_eq!(told, [] as [&str; 0]);

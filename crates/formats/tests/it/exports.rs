@@ -41,7 +41,7 @@ fn semantic_kernel() {
         result `c3` "" unread
     4 :15 Assistant "7 is closed; there is no 8."
     gaps [(UnreadParts, 4)]
-    skipped 1 end of a call that is unknown by its outcome
+    skipped 1 call with unknown ending: missing or unreadable outcome
     skipped 1 message item hologram
     "##);
 }
@@ -65,7 +65,7 @@ fn crush() {
         result `c3` "" unread
     6 :6 Assistant "It is not mended."
     gaps [(UnreadParts, 6)]
-    skipped 1 end of a call that is unknown by its content
+    skipped 1 call with unknown ending: missing or unreadable content
     skipped 3 message part finish
     skipped 1 message part hologram
     skipped 1 unknown field answer
@@ -93,8 +93,8 @@ fn pi() {
     7 :9 System/Summary @1769940007000 "make failed"
     8 :11 Assistant @1769940009000 "It is not mended."
     gaps [(Compacted, 7), (UnreadParts, 8)]
+    skipped 1 call with unknown ending: missing or unreadable content
     skipped 1 content block hologram
-    skipped 1 end of a call that is unknown by its content
     skipped 1 line type label
     skipped 1 unknown field answer
     "##);
@@ -124,8 +124,8 @@ fn letta() {
         result `c4` "" unread
     10 :16 Assistant @1769940011000 "Only 8 is closed."
     gaps [(UnreadParts, 10)]
-    skipped 1 end of a call that is unknown by its content
-    skipped 1 end of a call that is unknown by its tool_return
+    skipped 1 call with unknown ending: missing or unreadable content
+    skipped 1 call with unknown ending: missing or unreadable tool_return
     skipped 1 message type hologram_message
     skipped 1 unknown field answer
     skipped 1 unknown field id
@@ -156,7 +156,7 @@ fn dify() {
     9 :11 User @1769940009000 "Thanks."
     10 :11 Assistant @1769940009000 "You are welcome."
     gaps [(UnreadParts, 10)]
-    skipped 1 end of a call that is unknown by its observation
+    skipped 1 call with unknown ending: missing or unreadable observation
     skipped 1 message without the agent's thoughts
     "##);
 }
@@ -181,7 +181,7 @@ fn copilot_cli() {
         result `c3` "" error false unread
     7 :11 Assistant @1769940009000 "It is not mended."
     gaps [(UnreadParts, 7)]
-    skipped 1 end of a call that is unknown by its result
+    skipped 1 call with unknown ending: missing or unreadable result
     skipped 1 event assistant.turn_start
     skipped 1 event hologram
     "##);
@@ -228,7 +228,7 @@ fn mastra() {
         result `c5` "left"
     11 :13 Assistant "Bye."
     gaps [(UnreadParts, 8)]
-    skipped 1 end of a call that is unknown by its content
+    skipped 1 call with unknown ending: missing or unreadable content
     skipped 1 message part hologram
     "##);
 }

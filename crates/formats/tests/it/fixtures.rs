@@ -19,7 +19,7 @@ fn anthropic() {
     3 :6 Tool ""
         result `tu_1` "no such file" error true
     4 :7 Assistant "There is no a.txt."
-    skipped 1 reasoning beside a message
+    skipped 1 reasoning attached to a message
     skipped 1 unknown field max_tokens
     "#);
 }
@@ -122,7 +122,7 @@ fn codex_subagent() {
     7 :11 Assistant of child "It was denied."
     gaps [(UnknownCalls, 3)]
     skipped 1 content block encrypted_content
-    skipped 1 line type event_msg of the parent
+    skipped 1 line type event_msg from the parent
     skipped 1 unknown field id
     "##);
 }
@@ -217,10 +217,10 @@ fn mcp() {
         call `3` nope {}
     3 :9 Tool ""
         result `3` "unknown tool" error true
-    skipped 1 answer to initialize
     skipped 1 message initialize
     skipped 1 message notifications/progress
     skipped 1 message tools/list
+    skipped 1 response to initialize
     "##);
 }
 
@@ -558,7 +558,7 @@ fn opencode() {
     gaps [(UnreadParts, 6)]
     skipped 1 message part hologram
     skipped 1 message part step-start
-    skipped 1 text that the agent's harness put in
+    skipped 1 text inserted by the agent's harness
     "#);
 }
 
@@ -577,8 +577,8 @@ fn goose() {
     gaps [(UnreadParts, 1), (UnreadParts, 4), (UnknownCalls, 3)]
     skipped 1 content block hologram
     skipped 1 content block toolRequest without a call
-    skipped 1 line about the session
-    problem 4: a result answers no recorded call: `c2`
+    skipped 1 session metadata line
+    problem 4: a result refers to an unrecorded call: `c2`
     "##);
 }
 
@@ -605,7 +605,7 @@ fn sharegpt() {
     3 :2 Assistant "It is closed."
     gaps [(UnreadParts, 3)]
     skipped 1 message from hologram
-    problem 2: a message is from the unknown `hologram`
+    problem 2: a message has the unknown sender `hologram`
     "##);
 }
 

@@ -51,9 +51,9 @@ fn check(file: &Path, format: &str) {
     assert!(!readings.is_empty(), "{name}");
     for reading in readings {
         let known = [
-            "a result answers no recorded call",
+            "a result refers to an unrecorded call",
             "a line is not an object",
-            "a block of the content is not an object",
+            "a content block is not an object",
             "the message has no `content`",
             "the line has no `message` object",
         ];

@@ -41,10 +41,10 @@ fn every_shape() {
 
 #[test]
 fn every_error_names_the_place() {
-    check(json!(7), &Err("a list of tools is expected, not a number"));
-    check(json!(["a", 7]), &Err("tool at `/1`: a number is no definition of a tool"));
-    check(json!([{ "parameters": {} }]), &Err("tool at `/0`: it has no name"));
-    check(json!([""]), &Err("tool at `/0`: it has no name"));
+    check(json!(7), &Err("expected a list of tools, got a number"));
+    check(json!(["a", 7]), &Err("tool at `/1`: expected a tool definition, got a number"));
+    check(json!([{ "parameters": {} }]), &Err("tool at `/0`: missing name"));
+    check(json!([""]), &Err("tool at `/0`: missing name"));
     check(
         json!({ "tools": [{ "type": "function", "function": { "name": "f", "parameters": [] } }] }),
         &Err("tool `f` at `/tools/0/function/parameters`: a JSON Schema (an object) is expected, \
