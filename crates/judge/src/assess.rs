@@ -75,7 +75,7 @@ impl fmt::Display for Searched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const MOST: usize = 4;
         match self.calls {
-            0 => f.write_str("no call is recorded")?,
+            0 => f.write_str("no calls are recorded")?,
             1 => f.write_str("1 call searched")?,
             calls => write!(f, "{calls} calls searched")?,
         }
@@ -83,11 +83,11 @@ impl fmt::Display for Searched {
         let tools: Vec<String> = tools.collect();
         if !tools.is_empty() {
             let more = if self.by_tool.len() > MOST { ", …" } else { "" };
-            write!(f, " ({}{more}), none matches", tools.join(", "))?;
+            write!(f, " ({}{more}), no match", tools.join(", "))?;
         }
         match self.absence {
             Absence::Unwitnessed => Ok(()),
-            Absence::Unrecorded => f.write_str("; the record is not complete"),
+            Absence::Unrecorded => f.write_str("; the record is incomplete"),
         }
     }
 }

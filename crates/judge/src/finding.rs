@@ -39,7 +39,7 @@ impl ReadFinding {
         };
         let help = self.nearest.as_ref().map(|nearest| {
             let (said, recorded) = (&nearest.said, shortened(&nearest.recorded));
-            format!("the nearest to `{said}` in the record is `{recorded}`, in {}", nearest.label)
+            format!("the closest match for `{said}` in the record is `{recorded}`, in {}", nearest.label)
         });
         Finding {
             code: JUDGE,
@@ -72,7 +72,7 @@ impl ReadFinding {
         match (&self.cited, &self.searched) {
             (Some(cited), _) => {
                 let place = place_of(case, cited.label);
-                format!("“{says}” is not what {place} shows: “{}”", shortened(&cited.quote))
+                format!("“{says}” does not match {place}: “{}”", shortened(&cited.quote))
             }
             (None, Some(searched)) => {
                 format!("nothing in the record shows “{says}”: {searched}")
@@ -122,7 +122,7 @@ impl Contradicted {
             mode: Mode::Block,
             verdict: Verdict::Contradicted,
             confidence: Confidence::Likely,
-            message: format!("said again without a tool call since: {}", self.message),
+            message: format!("repeated without a tool call in between: {}", self.message),
             help: None,
             turn,
             line: answer.line,
@@ -157,10 +157,10 @@ fn place_of(case: &Case<'_>, label: Label) -> String {
     let tool = case.facts().call(label.number).map(|call| call.tool.as_ref());
     let tool = tool.filter(|tool| !tool.is_empty()).unwrap_or("a tool");
     match label.kind {
-        LineKind::System => format!("the system's text ({label})"),
+        LineKind::System => format!("the system message ({label})"),
         LineKind::User => format!("the user's message ({label})"),
         LineKind::Agent => format!("the agent's earlier message ({label})"),
-        LineKind::Call => format!("the call of `{tool}` ({label})"),
+        LineKind::Call => format!("the call to `{tool}` ({label})"),
         LineKind::Result => format!("the result of `{tool}` ({label})"),
         LineKind::Fact => format!("the record as a whole ({label})"),
     }

@@ -36,10 +36,10 @@ pub struct OpinionLine {
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// It is not JSON, or not in the expected format.
-    #[error("no opinion: {0}")]
+    #[error("not an opinion: {0}")]
     Form(String),
     /// It was written by a newer version.
-    #[error("version {0} of a line of opinions is not known: update counterfoil")]
+    #[error("unsupported version {0} of an opinion line: update counterfoil")]
     Version(u32),
 }
 
@@ -116,7 +116,7 @@ impl Opinions {
             }
             Some(id) => {
                 let digest = Digest::from_hex(id)
-                    .ok_or_else(|| form("`custom_id` is not the digest of a case"))?;
+                    .ok_or_else(|| form("`custom_id` is not a case digest"))?;
                 (digest, result_of(digest, &value))
             }
         };
@@ -166,9 +166,9 @@ fn result_of(digest: Digest, value: &Value) -> Kept {
     let failed = value.pointer(of_openai).and_then(|body| body.pointer("/error/message"));
     let why = said.iter().find_map(|pointer| at(pointer)).or(failed.and_then(Value::as_str));
     Err(match (why.or(refused), at("/result/type")) {
-        (Some(why), _) => format!("the batch says: {}", why.chars().take(200).collect::<String>()),
-        (None, Some(kind)) if kind != "succeeded" => format!("the batch says: {kind}"),
-        _ => "the batch has no reply to it".to_owned(),
+        (Some(why), _) => format!("the batch reports: {}", why.chars().take(200).collect::<String>()),
+        (None, Some(kind)) if kind != "succeeded" => format!("the batch reports: {kind}"),
+        _ => "the batch contains no reply for this case".to_owned(),
     })
 }
 

@@ -53,7 +53,7 @@ pub enum Unjudged {
     #[error("the reply is empty")]
     Empty,
     /// The reply is longer than the limit.
-    #[error("the reply has {0} bytes, more than the limit of {LONGEST}")]
+    #[error("the reply has {0} bytes; the limit is {LONGEST}")]
     TooLong(usize),
     /// The reply is not UTF-8.
     #[error("the reply is not UTF-8")]
@@ -65,7 +65,7 @@ pub enum Unjudged {
     #[error("the reply has several JSON objects with `findings`")]
     Several,
     /// A member is missing or invalid.
-    #[error("the reply does not have the form: {0}")]
+    #[error("the reply does not have the expected format: {0}")]
     Form(String),
 }
 
@@ -94,7 +94,7 @@ impl Opinion {
         let (objects, open) = objects(reply);
         // A broken opinion must not be skipped in favour of another object.
         let was_one = |text: &str| text.contains("\"findings\"");
-        let mut wrong = open.filter(|open| was_one(open)).map(|_| "it is cut off".to_owned());
+        let mut wrong = open.filter(|open| was_one(open)).map(|_| "the JSON is cut off".to_owned());
         for object in objects {
             match parse_strict(object, limits) {
                 Ok(value) if value.get("findings").is_some() => opinions.push(value),
@@ -123,12 +123,12 @@ impl Opinion {
         let opinion: Self =
             serde_json::from_value(value).map_err(|error| Unjudged::Form(error.to_string()))?;
         if opinion.findings.len() > MOST_FINDINGS {
-            return Err(Unjudged::Form(format!("{} findings", opinion.findings.len())));
+            return Err(Unjudged::Form(format!("{} findings, more than the limit of {MOST_FINDINGS}", opinion.findings.len())));
         }
         let sure = |claimed: &Claimed| (0.0..=1.0).contains(&claimed.confidence);
         match opinion.findings.iter().find(|claimed| !sure(claimed)) {
             Some(claimed) => {
-                Err(Unjudged::Form(format!("confidence {} is not in 0 to 1", claimed.confidence)))
+                Err(Unjudged::Form(format!("confidence {} is not between 0 and 1", claimed.confidence)))
             }
             None => Ok(opinion),
         }
@@ -186,16 +186,16 @@ mod tests {
             (String::new(), "the reply is empty"),
             ("no".to_owned(), "the reply has no JSON object with `findings`"),
             ("[]".to_owned(), "the reply has no JSON object with `findings`"),
-            (whole.replace("]}", ""), "the reply does not have the form: it is cut off"),
+            (whole.replace("]}", ""), "the reply does not have the expected format: the JSON is cut off"),
             (format!("{whole}{whole}"), "the reply has several JSON objects with `findings`"),
             (
                 whole.replace("0.9", "1.5"),
-                "the reply does not have the form: confidence 1.5 is not in 0 to 1",
+                "the reply does not have the expected format: confidence 1.5 is not between 0 and 1",
             ),
-            (whole.replace("0.9", "\"high\""), "the reply does not have the form"),
-            (whole.replace("unsupported", "false"), "the reply does not have the form"),
-            (r#"{"findings": {}}"#.to_owned(), "the reply does not have the form"),
-            (r#"{"findings": [], "findings": []}"#.to_owned(), "the reply does not have the form"),
+            (whole.replace("0.9", "\"high\""), "the reply does not have the expected format"),
+            (whole.replace("unsupported", "false"), "the reply does not have the expected format"),
+            (r#"{"findings": {}}"#.to_owned(), "the reply does not have the expected format"),
+            (r#"{"findings": [], "findings": []}"#.to_owned(), "the reply does not have the expected format"),
             ("{".repeat(200_000), "the reply has no JSON object with `findings`"),
             ("x".repeat(1_000_001), "the reply has 1000001 bytes"),
         ] {

@@ -77,13 +77,13 @@ pub enum BaselineError {
     #[error("not a baseline: {0}")]
     Json(#[from] serde_json::Error),
     /// The file has a version that is not known here.
-    #[error("baseline version {0} is not known here, only version {VERSION}")]
+    #[error("unsupported baseline version {0}; expected version {VERSION}")]
     Version(u32),
     /// A key is not a fingerprint.
-    #[error("`{0}` is not a fingerprint of 32 hex digits")]
+    #[error("`{0}` is not a fingerprint (32 hex digits)")]
     Fingerprint(String),
     /// The text is not a report in JSON.
-    #[error("not a report of `check --format json`: {0}")]
+    #[error("not a report from `check --format json`: {0}")]
     Report(serde_json::Error),
 }
 

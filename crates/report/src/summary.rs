@@ -148,11 +148,11 @@ impl Judged {
         let mut lines: Vec<String> = Vec::new();
         let mut line = format!("{} read by a judge", counted(read, "answer"));
         if self.kept > 0 {
-            line.push_str(&format!(", {} of them from kept opinions", self.kept));
+            line.push_str(&format!(", {} of them from saved opinions", self.kept));
         }
         if self.dropped > 0 {
             let dropped = counted(self.dropped, "opinion");
-            line.push_str(&format!("; {dropped} dropped: a quotation was not found"));
+            line.push_str(&format!("; {dropped} discarded: a quotation was not found"));
         }
         if self.tokens > 0 {
             line.push_str(&format!("; {} tokens", self.tokens));
@@ -161,7 +161,7 @@ impl Judged {
             lines.push(line);
         }
         let unjudged = |(why, count): (&String, &usize)| {
-            format!("{} unjudged: {why}", counted(*count, "answer"))
+            format!("{} not judged: {why}", counted(*count, "answer"))
         };
         lines.extend(self.unjudged.iter().map(unjudged));
         lines
@@ -245,14 +245,14 @@ impl Summary {
         let what = if skipped.is_empty() {
             String::new()
         } else {
-            format!(" (left out: {})", skipped.join(", "))
+            format!(" (skipped: {})", skipped.join(", "))
         };
         let form = form.name();
-        let message = format!("read as `{form}`, but no message was found in it{what}");
+        let message = format!("read as `{form}`, but the input contains no messages{what}");
         let help = if named {
             "omit `--from` to detect the format"
         } else {
-            "nothing of it was checked; export the messages with their tool calls"
+            "nothing was checked; export the messages with their tool calls"
         };
         Problem::at(0, message).with_help(help)
     }
@@ -366,15 +366,15 @@ impl Summary {
         also(self.baselined, format!("{known} not shown"));
         also(self.stale.len(), self.stale_line());
         let hidden = counted(self.hidden, "finding");
-        also(self.hidden, format!("{hidden} below the severity asked for not shown"));
+        also(self.hidden, format!("{hidden} below the minimum severity not shown"));
         let unchecked = counted(self.unchecked_calls, "call");
-        let why = "the schema of the tool cannot be used";
+        let why = "the tool's schema cannot be used";
         also(self.unchecked_calls, format!("{unchecked} not checked: {why}"));
         let unread = counted(self.unread_answers, "answer");
-        also(self.unread_answers, format!("{unread} not read to the end: longer than 1 MiB"));
+        also(self.unread_answers, format!("{unread} only partly read: longer than 1 MiB"));
         let foreign = counted(self.foreign_answers, "answer");
         let why = "rules support English only; a judge (`--judge`) reads any language";
-        also(self.foreign_answers, format!("{foreign} not read, or not all of it: {why}"));
+        also(self.foreign_answers, format!("{foreign} not read or only partly read: {why}"));
         let gaps: usize = self.gaps.values().sum();
         also(gaps, format!("incomplete logs: {}", self.gaps_line()));
         let problems = counted(self.problem_count, "problem");
@@ -382,7 +382,7 @@ impl Summary {
         let others = counted(self.unrecognised_count, "file");
         let names: Vec<&str> = self.unrecognised.iter().take(3).map(String::as_str).collect();
         let dots = if self.unrecognised_count > names.len() { ", …" } else { "" };
-        let left_out = format!("{others} in unknown formats left out: {}{dots}", names.join(", "));
+        let left_out = format!("{others} in unknown formats skipped: {}{dots}", names.join(", "));
         also(self.unrecognised_count, left_out);
         lines.extend(self.judged.iter().flat_map(Judged::lines));
         lines.extend(self.against.iter().flat_map(Comparison::lines));
@@ -410,14 +410,14 @@ impl Summary {
         let parts = self.gaps.iter().map(|(gap, count)| {
             let what = match gap {
                 Gap::LossyFormat => "a format that omits calls or results",
-                Gap::CutStart => "begins in the middle",
+                Gap::CutStart => "the start is missing",
                 Gap::CutEnd => "cut off at the end",
                 Gap::Compacted => "earlier messages replaced by a summary",
                 Gap::Unreadable => "unreadable lines",
                 Gap::MissingResults => "calls without a result",
-                Gap::UnrecordedSubagent => "sub-agents whose calls are not recorded",
-                Gap::UnreadParts => "parts that may hold calls and were not understood",
-                Gap::UnknownCalls => "results of calls that are not recorded",
+                Gap::UnrecordedSubagent => "sub-agents with unrecorded calls",
+                Gap::UnreadParts => "unrecognised parts that may contain calls",
+                Gap::UnknownCalls => "results of unrecorded calls",
             };
             format!("{what} ({})", counted(*count, "transcript"))
         });

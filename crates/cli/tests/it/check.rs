@@ -72,7 +72,7 @@ fn in_a_folder_what_is_no_log_is_left_out() {
     assert_snapshot!(desk.run(&format!("check logs {ONE}")), @"
     exit 0
     no findings in 1 transcript (no claims to check)
-    2 files in unknown formats left out: logs/README.md, logs/empty.json
+    2 files in unknown formats skipped: logs/README.md, logs/empty.json
     ");
 }
 
@@ -164,7 +164,7 @@ fn one_finding_is_accepted_for_a_reason() {
      | I have refunded order 6611.
      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^ unsupported
      |
-     = record: no call and no result shows this
+     = record: no call or result shows this
      = help: do it with a tool, or say that it was not done
      = fingerprint: 7533976e9f2c7341d450a82b45d22663
 
@@ -270,7 +270,7 @@ fn two_runs_are_compared() {
      | I have cancelled order 5512.
      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ unsupported
      |
-     = record: no call and no result shows this
+     = record: no call or result shows this
      = help: do it with a tool, or say that it was not done
 
     1 error in 1 transcript (2 claims: 2 unsupported; coverage 100%)
@@ -287,8 +287,8 @@ fn two_runs_are_compared() {
     assert_snapshot!(desk.run("check log.json --against not.json"), @"
     exit 2
     --- stderr
-    error: not.json: not a report of `check --format json`: missing field `findings` at line 1 column 2
-      help: create it with `counterfoil check … --format json --output OLD.json`
+    error: not.json: not a report from `check --format json`: missing field `findings` at line 1 column 2
+      help: write it with `counterfoil check … --format json --output OLD.json`
     ");
 }
 
@@ -398,9 +398,9 @@ fn nothing_read_is_no_clean_run() {
     for (line, said) in [
         (
             "check spans.json",
-            "read as `otel`, but no message was found in it (left out: 1 span ChatCompletion)",
+            "read as `otel`, but the input contains no messages (skipped: 1 span ChatCompletion)",
         ),
-        ("check empty.json --from openai-chat", "no message was found"),
+        ("check empty.json --from openai-chat", "the input contains no messages"),
         ("check log.json --from otel", "left out: 1 line without spans"),
     ] {
         let ran = desk.run(line).to_string();
@@ -444,7 +444,7 @@ fn a_document_that_is_cut_off_is_an_error() {
     --> live.jsonl:2
 
     no findings in 1 transcript (no claims to check)
-    incomplete logs: cut off at the end (1 transcript), parts that may hold calls and were not understood (1 transcript)
+    incomplete logs: cut off at the end (1 transcript), unrecognised parts that may contain calls (1 transcript)
     2 problems while reading
     ");
 }
@@ -476,7 +476,7 @@ fn what_cannot_be_checked_is_counted() {
     let desk = Desk::with(&[("log.json", log)]);
     let ran = desk.run("check log.json");
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.out.contains("1 call not checked: the schema of the tool cannot be used"), "{ran}");
+    assert!(ran.out.contains("1 call not checked: the tool's schema cannot be used"), "{ran}");
 }
 
 #[test]
@@ -544,7 +544,7 @@ fn why_says_how_every_clause_was_read() {
     log.json
       turn 1, line 3
         Order W12 was cancelled by the warehouse at 09:41.
-            asserted, and not disputed by any rule
+            asserted, not disputed by any rule
             cancelled: not a side effect: done by somebody else
             W12: found in message 0, line 2
             09:41: not found earlier in this exact form

@@ -70,14 +70,14 @@ fn a_program_reads_what_no_rule_proves() {
     let ran = desk.run(&line.replace("--opinions", "--judge auto --opinions"));
     assert_eq!(ran.code, 1, "{ran}");
     insta::assert_snapshot!(ran.out, @r#"
-    error[JUDGE]: “total is 529” is not what the result of `get_order` (R1) shows: “"total": 384”
+    error[JUDGE]: “total is 529” does not match the result of `get_order` (R1): “"total": 384”
     --> log.json:1 (turn 3)
      |
      | I looked it up. The total is 529.
      |                     ^^^^^^^^^^^^ contradicted
      |
      = record: get_order (1), line 1: "total": 384
-     = judge: sh, 90% sure; confirmed by code: the number differs: `529` and `384`
+     = judge: sh, 90% sure; confirmed by code: the number differs: the answer says `529`, the record has `384`
 
     1 error in 1 transcript (2 claims: 1 contradicted, 1 read; coverage 100%)
     1 answer read by a judge
@@ -117,7 +117,7 @@ fn a_model_is_asked_once() {
     std::fs::write(&kept, format!("not a line\n{text}{{\"version\":9}}\n{{\"ver")).unwrap();
     // The server answers only once.
     let again = check();
-    assert!(again.code == 1 && again.out.contains("1 of them from kept opinions"), "{again}");
+    assert!(again.code == 1 && again.out.contains("1 of them from saved opinions"), "{again}");
 }
 
 /// One question covers the answers of a session, and each opinion is kept separately.
@@ -198,7 +198,7 @@ fn a_batch_is_asked_and_read() {
         let line = format!("check log.json --judge-batch q.jsonl --batch-format {form}");
         let ran = desk.run(&format!("{line} --batch-model m-1"));
         assert_eq!(ran.code, 0, "{ran}");
-        assert!(ran.out.contains("1 answer unjudged: question written to the batch file"), "{ran}");
+        assert!(ran.out.contains("1 answer not judged: question written to the batch file"), "{ran}");
         let asked = std::fs::read_to_string(desk.path().join("q.jsonl")).unwrap();
         let asked: Value = serde_json::from_str(asked.trim()).unwrap();
         let text = asked.pointer(question).and_then(Value::as_str).unwrap();

@@ -169,7 +169,7 @@ fn bytes_that_are_not_text_are_replaced() {
             continue;
         }
         let (told, ..) = problems(&bytes, &forced(format));
-        assert!(told.iter().any(|p| p.contains("not UTF-8")), "{}: {told:?}", format.name());
+        assert!(told.iter().any(|p| p.contains("invalid UTF-8")), "{}: {told:?}", format.name());
     }
 }
 

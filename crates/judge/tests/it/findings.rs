@@ -24,24 +24,24 @@ fn opinions_are_confirmed_by_comparison() {
         (
             "The total is 529.",
             contradicted("total is 529", "R1", "\"total\": 384"),
-            Some("the number differs: `529` and `384`"),
+            Some("the number differs: the answer says `529`, the record has `384`"),
         ),
         ("The total is 384.00.", contradicted("total is 384.00", "R1", "\"total\": 384"), None),
         (
             "It is due on 5 March 2026.",
             contradicted("5 March 2026", "R1", "\"due\": \"2026-03-04\""),
-            Some("the date differs: `--03-05` and `2026-03-04`"),
+            Some("the date differs: the answer says `--03-05`, the record has `2026-03-04`"),
         ),
         ("It is due on March 4.", contradicted("March 4", "R1", "\"due\": \"2026-03-04\""), None),
         (
             "Mailed to bob@shop.example.",
             contradicted("bob@shop.example", "R1", "ann@shop.example"),
-            Some("the address differs: `bob@shop.example` and `ann@shop.example`"),
+            Some("the address differs: the answer says `bob@shop.example`, the record has `ann@shop.example`"),
         ),
         (
             "I found two invoices for you.",
             contradicted("found two invoices", "R2", "\"id\": \"i1\""),
-            Some("the answer counts 2, the list has 3"),
+            Some("the answer gives a count of 2, but the list has a length of 3"),
         ),
         // A measurement is not a count.
         ("It took 40 ms.", contradicted("took 40 ms", "R2", "\"id\": \"i1\""), None),
@@ -53,17 +53,17 @@ fn opinions_are_confirmed_by_comparison() {
         (
             "The refund went through.",
             contradicted("refund went through", "R5", "card was declined"),
-            Some("C5 is failed"),
+            Some("call C5 has the status `failed`"),
         ),
         (
             "All tests pass.",
             contradicted("All tests pass", "F2", "2 failed"),
-            Some("the run R3 did not pass"),
+            Some("run R3 did not pass"),
         ),
         (
             "Lint is clean now.",
             contradicted("Lint is clean", "F4", "npm run lint"),
-            Some("files were changed after the run R6"),
+            Some("files were changed after run R6"),
         ),
         (
             "The types check out.",
@@ -80,13 +80,13 @@ fn opinions_are_confirmed_by_comparison() {
         (
             "I also fixed src/billing/tax.rs.",
             unsupported("fixed src/billing/tax.rs", None),
-            Some("`src/billing/tax.rs` occurs in no call and no result"),
+            Some("`src/billing/tax.rs` does not occur in any call or result"),
         ),
         ("I fixed total.rs.", unsupported("fixed total.rs", None), None),
         (
             "I sent it to eve@shop.example.",
             unsupported("sent it to eve@shop.example", None),
-            Some("`eve@shop.example` occurs in no call and no result"),
+            Some("`eve@shop.example` does not occur in any call or result"),
         ),
         ("It feels faster.", unsupported("feels faster", None), None),
     ] {
@@ -162,11 +162,11 @@ fn what_was_searched_is_said() {
     let claimed = || opinion(vec![unsupported("told the customer", None)]);
     let searched = judged(&transcript, &claimed()).findings[0].searched.clone().unwrap();
     let text =
-        "7 calls searched (Bash ×2, Edit ×2, get_order ×1, list_invoices ×1, …), none matches";
+        "7 calls searched (Bash ×2, Edit ×2, get_order ×1, list_invoices ×1, …), no match";
     assert_eq!((searched.to_string().as_str(), searched.absence), (text, Absence::Unwitnessed));
     transcript.completeness.add(Gap::Compacted, 0);
     let searched = judged(&transcript, &claimed()).findings[0].searched.clone().unwrap();
-    assert_eq!(searched.to_string(), format!("{text}; the record is not complete"));
+    assert_eq!(searched.to_string(), format!("{text}; the record is incomplete"));
 }
 
 #[test]

@@ -29,9 +29,9 @@ fn a_line_is_read_as_it_was_written() {
     for (wrong, expected) in [
         (
             text.replace("\"version\":1", "\"version\":2"),
-            "version 2 of a line of opinions is not known",
+            "unsupported version 2 of an opinion line",
         ),
-        (text.replace("0.9", "9"), "no opinion: the reply does not have the form"),
+        (text.replace("0.9", "9"), "not an opinion: the reply does not have the expected format"),
         (text.replace("\"findings\"", "\"x\""), "no opinion"),
         (String::new(), "no opinion"),
         (text.replace("\"digest\":\"", "\"digest\":\"0"), "no opinion"),
@@ -58,10 +58,10 @@ fn results_of_batches_are_read() {
     for (line, expected) in [
         (openai(json!({ "content": reply })), Ok("m")),
         (openai(json!({ "content": "no" })), Err("the reply has no JSON object")),
-        (openai(json!({ "content": null, "refusal": "no" })), Err("the batch says: no")),
+        (openai(json!({ "content": null, "refusal": "no" })), Err("the batch reports: no")),
         (
             json!({ "custom_id": id, "error": { "message": "expired" }, "response": null }),
-            Err("the batch says: expired"),
+            Err("the batch reports: expired"),
         ),
         (
             anthropic(json!({
@@ -70,10 +70,10 @@ fn results_of_batches_are_read() {
             })),
             Ok("m"),
         ),
-        (anthropic(json!({ "type": "expired" })), Err("the batch says: expired")),
+        (anthropic(json!({ "type": "expired" })), Err("the batch reports: expired")),
         (
             anthropic(json!({ "type": "errored", "error": { "error": { "message": "x" } } })),
-            Err("the batch says: x"),
+            Err("the batch reports: x"),
         ),
     ] {
         let mut opinions = Opinions::default();
@@ -89,7 +89,7 @@ fn results_of_batches_are_read() {
     }
     let mut opinions = Opinions::default();
     let error = opinions.add(r#"{"custom_id": "7"}"#).unwrap_err().to_string();
-    assert_eq!(error, "no opinion: `custom_id` is not the digest of a case");
+    assert_eq!(error, "not an opinion: `custom_id` is not a case digest");
 }
 
 #[test]
@@ -126,9 +126,9 @@ fn what_is_needed_is_shown_in_a_second_question() {
     let reading = read(record.up_to(turn), &options, &given).unwrap().unwrap();
     assert_eq!(*asked.borrow(), [true, false]);
     let finding = reading.findings.first().unwrap();
-    assert_eq!(finding.message, "“is 6” is not what the result of `get` (R2) shows: “x 5”");
+    assert_eq!(finding.message, "“is 6” does not match the result of `get` (R2): “x 5”");
     assert_eq!(
         finding.judge.as_ref().unwrap().to_string(),
-        "m, 90% sure; confirmed by code: the number differs: `6` and `5`"
+        "m, 90% sure; confirmed by code: the number differs: the answer says `6`, the record has `5`"
     );
 }

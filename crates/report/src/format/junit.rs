@@ -75,7 +75,7 @@ impl Renderer for Junit {
         if beside.is_empty() {
             return "</testsuites>\n".to_owned();
         }
-        let mut suite = Suite::named("what was not read or not shown");
+        let mut suite = Suite::named("not read or not shown");
         suite.cases.extend(beside.iter().map(|line| Case {
             name: visible(line).into_owned(),
             class: None,

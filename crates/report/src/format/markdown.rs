@@ -49,7 +49,7 @@ impl Markdown {
 
 impl Renderer for Markdown {
     fn head(&self) -> String {
-        "## Counterfoil: what the agent said against what the record shows\n".to_owned()
+        "## Counterfoil: what the agent said compared with what the record shows\n".to_owned()
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {

@@ -138,7 +138,7 @@ impl Text {
             && finding.judge.is_none()
             && finding.verdict == Verdict::Unsupported
         {
-            notes.push(("record", "no call and no result shows this".to_owned()));
+            notes.push(("record", "no call or result shows this".to_owned()));
         }
         if finding.evidence.len() > EVIDENCE {
             let more = finding.evidence.len() - EVIDENCE;
@@ -402,7 +402,7 @@ fn reasons(reading: &ClauseReading, decided: bool) -> Vec<String> {
     let mut lines = Vec::new();
     match reading.left {
         Some(left) => lines.push(format!("not asserted: {left}")),
-        None if !decided => lines.push("asserted, and not disputed by any rule".to_owned()),
+        None if !decided => lines.push("asserted, not disputed by any rule".to_owned()),
         None => {}
     }
     for act in &reading.acts {

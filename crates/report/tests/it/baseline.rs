@@ -70,10 +70,10 @@ fn a_foreign_file_is_refused_in_words() {
             r#""x""#,
             "not a baseline: invalid type: string \"x\", expected an object with `version` and `findings` at line 1 column 3",
         ),
-        (r#"{"version":7,"findings":{}}"#, "baseline version 7 is not known here, only version 1"),
+        (r#"{"version":7,"findings":{}}"#, "unsupported baseline version 7; expected version 1"),
         (
             r#"{"version":1,"findings":{"x":{"count":1,"rule":"","transcript":"","message":""}}}"#,
-            "`x` is not a fingerprint of 32 hex digits",
+            "`x` is not a fingerprint (32 hex digits)",
         ),
     ] {
         assert_eq!(Baseline::from_json(text).unwrap_err().to_string(), expected);

@@ -82,7 +82,7 @@ fn jsonl() {
     assert_snapshot!(render(ReportFormat::Jsonl, look(), &[support(), coding()]), @r##"
     {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"WRONG_TYPE","name":"wrong-type"},"severity":"note","grade":"proven","mode":"shadow","verdict":"contradicted","confidence":"certain","message":"`order_id` must be a string","turn":1,"line":12,"call":{"id":"call_1","tool":"cancel_order","pointer":"/order_id","expected":"a string","actual":"4411"},"evidence":[],"help":"write it in quotes","fingerprint":"5ba113fe67ec3d0c6066f6adce0fdf48"}
     {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"error","grade":"proven","mode":"block","verdict":"contradicted","confidence":"certain","message":"the order is said to be cancelled, but `cancel_order` answered `pending`","turn":3,"line":16,"span":{"start":21,"end":57},"claim":{"type":"action","family":"cancel","text":"I have cancelled order #4411 for you","objects":[{"kind":"id","text":"#4411"}]},"evidence":[{"call_id":"call_1","tool":"cancel_order","pointer":"/status","excerpt":"{\"status\":\"pending\",\"error\":\"order is already being packed\"}"}],"help":"say what the tool answered, or call it again and wait for `cancelled`","fingerprint":"e2f85da7be5c2e3b6c3069167f9a1525"}
-    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"warning","grade":"read","mode":"block","verdict":"unsupported","confidence":"likely","message":"no call of this session sends a message","turn":3,"line":16,"span":{"start":63,"end":104},"claim":{"type":"action","family":"send","text":"I sent a confirmation to cust@example.org"},"evidence":[],"judge":{"name":"claude","percent":90,"confirmed":"`send_email` was never called","searched":"2 calls searched, none matches"},"fingerprint":"94e1a198709dd9a9fdcf6590024244f0"}
+    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"warning","grade":"read","mode":"block","verdict":"unsupported","confidence":"likely","message":"no call of this session sends a message","turn":3,"line":16,"span":{"start":63,"end":104},"claim":{"type":"action","family":"send","text":"I sent a confirmation to cust@example.org"},"evidence":[],"judge":{"name":"claude","percent":90,"confirmed":"`send_email` was never called","searched":"2 calls searched, no match"},"fingerprint":"94e1a198709dd9a9fdcf6590024244f0"}
     {"type":"transcript","schema_version":1,"path":"logs/support session.json","id":"order-4411","format":"openai-chat","models":["some-model"],"messages":4,"calls":1,"claims":{"supported":0,"contradicted":1,"unsupported":1,"not_checkable":0,"read":0,"not_judged":0},"coverage":1.0,"severities":{"error":1,"warning":1,"note":1},"gaps":[],"skipped":{}}
     {"type":"transcript","schema_version":1,"path":"logs/coding.jsonl","id":"coding","format":"claude-code","models":[],"messages":1,"calls":0,"claims":{"supported":1,"contradicted":0,"unsupported":0,"not_checkable":1,"read":0,"not_judged":0},"coverage":0.5,"severities":{"error":0,"warning":0,"note":0},"gaps":["compacted"],"skipped":{}}
     {"type":"summary","schema_version":1,"transcripts":2,"transcripts_with_findings":1,"messages":5,"calls":1,"unchecked_calls":0,"claims":{"supported":1,"contradicted":1,"unsupported":1,"not_checkable":1,"read":0,"not_judged":0},"coverage":0.75,"severities":{"error":1,"warning":1,"note":1},"findings":{"FK014":2,"WRONG_TYPE":1},"baselined":0,"hidden":0,"gaps":{"compacted":1},"skipped":{},"problem_count":1,"problems":[{"path":"logs/support session.json","line":15,"message":"the line is not JSON: expected value at column 1","help":"it was left out; the rest of the file was read","fatal":false}],"unrecognised_count":0,"unrecognised":[]}
@@ -123,7 +123,7 @@ fn junit() {
             </properties>
             <testcase name="no findings" classname="coding"/>
         </testsuite>
-        <testsuite name="what was not read or not shown" tests="2" skipped="2" errors="0" failures="0">
+        <testsuite name="not read or not shown" tests="2" skipped="2" errors="0" failures="0">
             <testcase name="incomplete logs: earlier messages replaced by a summary (1 transcript)">
                 <skipped/>
             </testcase>
@@ -151,7 +151,7 @@ fn github() {
 #[test]
 fn markdown() {
     assert_snapshot!(render(ReportFormat::Markdown, look(), &[support(), coding()]), @r#"
-    ## Counterfoil: what the agent said against what the record shows
+    ## Counterfoil: what the agent said compared with what the record shows
 
     ### logs/support session.json \(order-4411\)
 
@@ -335,7 +335,7 @@ fn html() {
     </div>
     <div>
     <h4>The record shows</h4>
-    <p class="record">2 calls searched, none matches</p>
+    <p class="record">2 calls searched, no match</p>
     </div>
     </div>
     <p class="record">judge: claude, 90% sure; confirmed by code: `send_email` was never called</p>
@@ -455,7 +455,7 @@ fn statistics_in_text_and_markdown() {
     1 problem while reading
     ");
     assert_snapshot!(render(ReportFormat::Markdown, look, &[support(), coding()]), @r"
-    ## Counterfoil: what the agent said against what the record shows
+    ## Counterfoil: what the agent said compared with what the record shows
 
     - could not read `logs/support session.json`:15: the line is not JSON: expected value at column 1
 

@@ -225,7 +225,7 @@ pub(crate) fn support() -> Scene {
                     name: "claude".into(),
                     percent: 90,
                     confirmed: Some("`send_email` was never called".into()),
-                    searched: Some("2 calls searched, none matches".into()),
+                    searched: Some("2 calls searched, no match".into()),
                 }),
             },
         ],

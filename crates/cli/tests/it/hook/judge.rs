@@ -50,12 +50,12 @@ fn a_lie_is_sent_back_with_both_quotations_however_often_it_is_told() {
     stage.hears(&reason);
     // Without a tool call in between, the judge need not read it again.
     let again = stage.stops(LIE).reason();
-    assert!(again.contains("said again without a tool call since"), "{again}");
+    assert!(again.contains("repeated without a tool call in between"), "{again}");
     assert!(again.contains("“7 files in src”"), "{again}");
     assert_eq!(asked(&stage), 1);
     stage.hears(&again);
     // No loop: after two in a row it may stop, and the user is warned.
-    stage.stops(LIE).warns("said again without a tool call since");
+    stage.stops(LIE).warns("repeated without a tool call in between");
     stage.user("And?");
     stage.bash("ls", "7 files in src core\n");
     assert!(stage.stops(LIE).reason().contains("“7 files in src”"));

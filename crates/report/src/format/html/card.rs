@@ -76,7 +76,7 @@ fn nothing(card: &Card<'_>) -> Markup {
         Card::Judgement(_) => None,
     };
     let searched = judge.and_then(|judge| judge.searched.as_deref());
-    html! { p .record { (visible(searched.unwrap_or("the record has no call or result that bears on this"))) } }
+    html! { p .record { (visible(searched.unwrap_or("no recorded call or result is about this"))) } }
 }
 
 fn beside(finding: &Finding) -> Markup {
