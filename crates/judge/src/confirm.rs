@@ -63,16 +63,25 @@ impl fmt::Display for Confirmation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ValuesDiffer { kind, said, recorded } => {
-                write!(f, "the {} differs: the answer says `{said}`, the record has `{recorded}`", kind.name())
+                write!(
+                    f,
+                    "the {} differs: the answer says `{said}`, the record has `{recorded}`",
+                    kind.name()
+                )
             }
-            Self::CallFailed { call, status } => write!(f, "call C{call} has the status `{}`", status.name()),
+            Self::CallFailed { call, status } => {
+                write!(f, "call C{call} has the status `{}`", status.name())
+            }
             Self::RunFailed { call } => write!(f, "run R{call} did not pass"),
             Self::RunStale { call } => write!(f, "files were changed after run R{call}"),
             Self::NeverRun => f.write_str("no such check was run"),
             Self::ToolNeverCalled { tool } => write!(f, "`{tool}` was never called"),
             Self::NeverNamed { said } => write!(f, "`{said}` does not occur in any call or result"),
             Self::CountDiffers { said, length } => {
-                write!(f, "the answer gives a count of {said}, but the list has a length of {length}")
+                write!(
+                    f,
+                    "the answer gives a count of {said}, but the list has a length of {length}"
+                )
             }
         }
     }

@@ -39,7 +39,10 @@ impl ReadFinding {
         };
         let help = self.nearest.as_ref().map(|nearest| {
             let (said, recorded) = (&nearest.said, shortened(&nearest.recorded));
-            format!("the closest match for `{said}` in the record is `{recorded}`, in {}", nearest.label)
+            format!(
+                "the closest match for `{said}` in the record is `{recorded}`, in {}",
+                nearest.label
+            )
         });
         Finding {
             code: JUDGE,

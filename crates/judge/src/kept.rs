@@ -115,8 +115,8 @@ impl Opinions {
                 (line.digest, Ok(line))
             }
             Some(id) => {
-                let digest = Digest::from_hex(id)
-                    .ok_or_else(|| form("`custom_id` is not a case digest"))?;
+                let digest =
+                    Digest::from_hex(id).ok_or_else(|| form("`custom_id` is not a case digest"))?;
                 (digest, result_of(digest, &value))
             }
         };
@@ -166,7 +166,9 @@ fn result_of(digest: Digest, value: &Value) -> Kept {
     let failed = value.pointer(of_openai).and_then(|body| body.pointer("/error/message"));
     let why = said.iter().find_map(|pointer| at(pointer)).or(failed.and_then(Value::as_str));
     Err(match (why.or(refused), at("/result/type")) {
-        (Some(why), _) => format!("the batch reports: {}", why.chars().take(200).collect::<String>()),
+        (Some(why), _) => {
+            format!("the batch reports: {}", why.chars().take(200).collect::<String>())
+        }
         (None, Some(kind)) if kind != "succeeded" => format!("the batch reports: {kind}"),
         _ => "the batch contains no reply for this case".to_owned(),
     })

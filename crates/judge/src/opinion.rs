@@ -123,13 +123,17 @@ impl Opinion {
         let opinion: Self =
             serde_json::from_value(value).map_err(|error| Unjudged::Form(error.to_string()))?;
         if opinion.findings.len() > MOST_FINDINGS {
-            return Err(Unjudged::Form(format!("{} findings, more than the limit of {MOST_FINDINGS}", opinion.findings.len())));
+            return Err(Unjudged::Form(format!(
+                "{} findings, more than the limit of {MOST_FINDINGS}",
+                opinion.findings.len()
+            )));
         }
         let sure = |claimed: &Claimed| (0.0..=1.0).contains(&claimed.confidence);
         match opinion.findings.iter().find(|claimed| !sure(claimed)) {
-            Some(claimed) => {
-                Err(Unjudged::Form(format!("confidence {} is not between 0 and 1", claimed.confidence)))
-            }
+            Some(claimed) => Err(Unjudged::Form(format!(
+                "confidence {} is not between 0 and 1",
+                claimed.confidence
+            ))),
             None => Ok(opinion),
         }
     }
@@ -186,7 +190,10 @@ mod tests {
             (String::new(), "the reply is empty"),
             ("no".to_owned(), "the reply has no JSON object with `findings`"),
             ("[]".to_owned(), "the reply has no JSON object with `findings`"),
-            (whole.replace("]}", ""), "the reply does not have the expected format: the JSON is cut off"),
+            (
+                whole.replace("]}", ""),
+                "the reply does not have the expected format: the JSON is cut off",
+            ),
             (format!("{whole}{whole}"), "the reply has several JSON objects with `findings`"),
             (
                 whole.replace("0.9", "1.5"),
@@ -195,7 +202,10 @@ mod tests {
             (whole.replace("0.9", "\"high\""), "the reply does not have the expected format"),
             (whole.replace("unsupported", "false"), "the reply does not have the expected format"),
             (r#"{"findings": {}}"#.to_owned(), "the reply does not have the expected format"),
-            (r#"{"findings": [], "findings": []}"#.to_owned(), "the reply does not have the expected format"),
+            (
+                r#"{"findings": [], "findings": []}"#.to_owned(),
+                "the reply does not have the expected format",
+            ),
             ("{".repeat(200_000), "the reply has no JSON object with `findings`"),
             ("x".repeat(1_000_001), "the reply has 1000001 bytes"),
         ] {

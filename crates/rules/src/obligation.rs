@@ -36,10 +36,10 @@ pub enum ObligationError {
     #[error("an obligation needs either `after` or `before`")]
     NoTrigger,
     /// A word does not name a kind of action.
-    #[error("`{0}` is no kind of action")]
+    #[error("`{0}` is not a kind of action")]
     UnknownAction(String),
     /// Paths are given for an action that is not done to files.
-    #[error("`paths` makes sense only for what is done to files, not for `{0}`")]
+    #[error("`paths` applies only to actions on files, not to `{0}`")]
     PathsWithoutFiles(String),
 }
 

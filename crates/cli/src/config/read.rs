@@ -213,7 +213,7 @@ mod tests {
         check(
             "[check]\n\n[[obligations]]\nafter = \"dance\"\nneeds = \"test\"\n",
             3,
-            "`dance` is no kind of action",
+            "`dance` is not a kind of action",
             Some(
                 "use `edit`, `look-up`, `passing test`, or a kind of action such as `refund` or \
                  `deploy`",

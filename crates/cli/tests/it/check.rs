@@ -545,7 +545,7 @@ fn why_says_how_every_clause_was_read() {
       turn 1, line 3
         Order W12 was cancelled by the warehouse at 09:41.
             asserted, not disputed by any rule
-            cancelled: not a side effect: done by somebody else
+            cancelled: not a side effect: done by someone else
             W12: found in message 0, line 2
             09:41: not found earlier in this exact form
         I will refund it tomorrow.

@@ -198,7 +198,10 @@ fn a_batch_is_asked_and_read() {
         let line = format!("check log.json --judge-batch q.jsonl --batch-format {form}");
         let ran = desk.run(&format!("{line} --batch-model m-1"));
         assert_eq!(ran.code, 0, "{ran}");
-        assert!(ran.out.contains("1 answer not judged: question written to the batch file"), "{ran}");
+        assert!(
+            ran.out.contains("1 answer not judged: question written to the batch file"),
+            "{ran}"
+        );
         let asked = std::fs::read_to_string(desk.path().join("q.jsonl")).unwrap();
         let asked: Value = serde_json::from_str(asked.trim()).unwrap();
         let text = asked.pointer(question).and_then(Value::as_str).unwrap();

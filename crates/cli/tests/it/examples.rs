@@ -72,14 +72,14 @@ fn every_example_is_listed_and_described() {
 fn a_wrong_order_as_people_see_it() {
     assert_snapshot!(desk().run("check openai-chat-wrong-order.json"), @r##"
     exit 1
-    error[FK010]: says `#B20481` was cancelled; the call of `cancel_order` was for `#B20418`
+    error[FK010]: the agent says `#B20481` was cancelled, but the call to `cancel_order` was for `#B20418`
     --> openai-chat-wrong-order.json:20 (support-20260311-07, turn 10, some-model)
      |
      | Order #B20481 has been cancelled. Your hedge trimmer stays as it is and should ship tomorr…
      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ contradicted
      |
      = record: cancel_order (call_a3), line 19: {"order_id": "#B20418", "status": "cancelled", "refund…
-     = help: name what the call was made for, or make the call for what you named
+     = help: name the object of the actual call, or make the call for the object you named
 
     1 error in 1 transcript (10 claims: 2 supported, 1 contradicted, 7 not judged; coverage 30%)
     "##);

@@ -316,10 +316,7 @@ impl Log {
             self.session.transcript.completeness.add(Gap::Compacted, 0);
         }
         if self.chain.has_cycle() {
-            self.session.problem(
-                0,
-                "`parentUuid` forms a cycle; the lines are kept in file order",
-            );
+            self.session.problem(0, "`parentUuid` forms a cycle; the lines are kept in file order");
         }
         self.session.finish()
     }

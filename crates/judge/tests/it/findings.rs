@@ -36,7 +36,9 @@ fn opinions_are_confirmed_by_comparison() {
         (
             "Mailed to bob@shop.example.",
             contradicted("bob@shop.example", "R1", "ann@shop.example"),
-            Some("the address differs: the answer says `bob@shop.example`, the record has `ann@shop.example`"),
+            Some(
+                "the address differs: the answer says `bob@shop.example`, the record has `ann@shop.example`",
+            ),
         ),
         (
             "I found two invoices for you.",
@@ -161,8 +163,7 @@ fn what_was_searched_is_said() {
     let mut transcript = session("Do it.", CALLS, "I told the customer.");
     let claimed = || opinion(vec![unsupported("told the customer", None)]);
     let searched = judged(&transcript, &claimed()).findings[0].searched.clone().unwrap();
-    let text =
-        "7 calls searched (Bash ×2, Edit ×2, get_order ×1, list_invoices ×1, …), no match";
+    let text = "7 calls searched (Bash ×2, Edit ×2, get_order ×1, list_invoices ×1, …), no match";
     assert_eq!((searched.to_string().as_str(), searched.absence), (text, Absence::Unwitnessed));
     transcript.completeness.add(Gap::Compacted, 0);
     let searched = judged(&transcript, &claimed()).findings[0].searched.clone().unwrap();

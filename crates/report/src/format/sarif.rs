@@ -125,7 +125,8 @@ impl Renderer for Sarif {
 }
 
 fn descriptor(rule: &RuleCard) -> Value {
-    let more = format!("`counterfoil explain {}` prints the documentation of this rule.", rule.code);
+    let more =
+        format!("`counterfoil explain {}` prints the documentation of this rule.", rule.code);
     json!({
         "id": rule.code,
         "name": rule.name,

@@ -33,30 +33,34 @@ pub(crate) struct ToldAct<'p, 't> {
 /// Reasons why a verb reports no action that do not depend on its family. The first that applies is
 /// used.
 const NOT_TOLD: [(&str, fn(&Prose<'_>, &Predicate, Option<BlockKind>) -> bool); 4] = [
-    ("said not to be done", |_, predicate, _| predicate.negated),
+    ("negated", |_, predicate, _| predicate.negated),
     ("quoted", |_, _, block| block == Some(BlockKind::Quote)),
     ("a label", is_label),
-    ("of an earlier time", |prose, predicate, _| {
+    ("refers to an earlier time", |prose, predicate, _| {
         predicate.earlier && !is_own_already(prose, predicate)
     }),
 ];
 
-const UNKNOWN: &str = "of no known kind of action";
-const CHANGES_NOTHING: &str = "changes nothing: other rules ask about looking and running";
-const BY_ANOTHER: &str = "done by somebody else";
-const A_STATE: &str = "a state without a named cause";
+const UNKNOWN: &str = "not a known kind of action";
+const CHANGES_NOTHING: &str = "changes nothing (other rules check reads and runs)";
+const BY_ANOTHER: &str = "done by someone else";
+const A_STATE: &str = "a state whose cause is not named";
 
 /// Reasons why a verb of a known family reports no action of the agent. The first that applies is
 /// used.
 const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 8] = [
-    ("among what is left out", |act| is_excepted(act.prose, act.predicate)),
-    ("came to nothing, as it says", |act| is_turned_down(act.prose, act.clause, act.predicate)),
-    ("says what a word stands for", |act| is_definition(act.prose, act.clause)),
-    ("of a moment in an explanation", |act| is_of_a_moment(act.prose, act.clause, act.predicate)),
-    ("how long something has been so", |act| has_lasted(act.prose, act.predicate)),
-    ("opened to be read", |act| is_looked_at(act.prose, act.predicate, &act.verb)),
-    ("of the answer's own text", |act| is_of_own_text(act.prose, act.predicate)),
-    ("of this conversation only", |act| is_talk(act.prose, act.predicate, &act.verb)),
+    ("listed as an exception", |act| is_excepted(act.prose, act.predicate)),
+    ("the sentence says that it did not succeed", |act| {
+        is_turned_down(act.prose, act.clause, act.predicate)
+    }),
+    ("defines a term", |act| is_definition(act.prose, act.clause)),
+    ("a point in time in an explanation", |act| {
+        is_of_a_moment(act.prose, act.clause, act.predicate)
+    }),
+    ("says how long a state has lasted", |act| has_lasted(act.prose, act.predicate)),
+    ("opened for reading", |act| is_looked_at(act.prose, act.predicate, &act.verb)),
+    ("about the answer's own text", |act| is_of_own_text(act.prose, act.predicate)),
+    ("about this conversation only", |act| is_talk(act.prose, act.predicate, &act.verb)),
 ];
 
 impl<'p, 't> ToldAct<'p, 't> {
@@ -97,9 +101,11 @@ impl<'p, 't> ToldAct<'p, 't> {
 /// indices are those of sentences in the first rows of tables.
 const LEFT_WHOLE: [(&str, fn(&Prose<'_>, &[usize], &Clause) -> bool); 4] = [
     ("in a clause that is not asserted", |_, _, clause| clause.mood != Mood::Asserted),
-    ("to be done", |prose, _, clause| is_agenda(prose, clause)),
-    ("in the head of a table", |_, heads, clause| heads.binary_search(&clause.sentence).is_ok()),
-    ("denied in its row", |prose, _, clause| is_denied_in_row(prose, clause)),
+    ("an item still to be done", |prose, _, clause| is_agenda(prose, clause)),
+    ("in the header row of a table", |_, heads, clause| {
+        heads.binary_search(&clause.sentence).is_ok()
+    }),
+    ("denied by another cell in its table row", |prose, _, clause| is_denied_in_row(prose, clause)),
 ];
 
 /// Returns why no verb of a clause can report an action.

@@ -181,11 +181,11 @@ fn repeated(facts: &Facts<'_>, judged: usize) -> Vec<(usize, Issue)> {
         let what = match event.kind {
             FixationKind::Call => {
                 format!("`{}` was called {} times", call.tool, event.count)
-                    + " with the same arguments and nothing changed"
+                    + " with the same arguments, and nothing changed in between"
             }
             FixationKind::Cycle { period } => {
-                format!("the same {period} calls went round {} times", event.count)
-                    + " and nothing changed"
+                format!("the same {period} calls were repeated {} times", event.count)
+                    + " in a cycle, and nothing changed in between"
             }
             FixationKind::Name => {
                 format!("`{}` was called {} times in a row", call.tool, event.count)

@@ -75,7 +75,7 @@ static INVALID_VALUE: Meta = row(
     code::INVALID_VALUE,
     "invalid-value",
     Mode::Block,
-    "an argument is outside what its schema allows",
+    "an argument has a value that its schema does not allow",
     include_str!("../../spec/INVALID_VALUE.md"),
 );
 
@@ -99,7 +99,7 @@ static MALFORMED_ARGUMENTS: Meta = row(
     code::MALFORMED_ARGUMENTS,
     "malformed-arguments",
     Mode::Block,
-    "the arguments are not one JSON object",
+    "the arguments are not a single JSON object",
     include_str!("../../spec/MALFORMED_ARGUMENTS.md"),
 );
 
@@ -107,7 +107,7 @@ static PLACEHOLDER_VALUE: Meta = row(
     code::PLACEHOLDER_VALUE,
     "placeholder-value",
     Mode::Warn,
-    "an argument value is an unfilled template",
+    "an argument value is an unfilled template placeholder",
     include_str!("../../spec/PLACEHOLDER_VALUE.md"),
 );
 
@@ -139,6 +139,6 @@ static REPEATED_CALL: Meta = row(
     code::REPEATED_CALL,
     "repeated-call",
     Mode::Block,
-    "the agent repeats the same call, or cycle of calls, without progress",
+    "the agent repeats the same call or cycle of calls without progress",
     include_str!("../../spec/REPEATED_CALL.md"),
 );

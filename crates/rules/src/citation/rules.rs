@@ -65,15 +65,15 @@ fn note(citation: &Citation, fault: &Fault) -> Note {
     let shown = || citation.evidence.iter().cloned();
     match fault {
         Fault::Unknown { id, provable } => Note::proven(format!("no execution has the id `{id}`"))
-            .help("call the tool and cite the id that it returns, or leave the id out")
+            .help("call the tool and cite the id that it returns, or omit the id")
             .provable_if(*provable),
         Fault::OtherTool { stated, recorded } => {
-            Note::proven(format!("the cited execution was one of `{recorded}`, not of `{stated}`"))
+            Note::proven(format!("the cited execution is of `{recorded}`, not of `{stated}`"))
                 .help("cite the execution of the tool that was used")
                 .evidence(shown())
         }
         Fault::Expired { age, window } => {
-            let age = format!("the cited execution is {age} s old, and the window is {window} s");
+            let age = format!("the cited execution is {age} s old; the maximum is {window} s");
             Note::proven(age).help("call the tool again").evidence(shown())
         }
         Fault::Unfinished { status } => {
@@ -85,7 +85,7 @@ fn note(citation: &Citation, fault: &Fault) -> Note {
             let message = match recorded.is_empty() {
                 true => format!("the recorded result has no `{stated}`"),
                 false => {
-                    format!("the agent says `{stated}` where the recorded result has `{recorded}`")
+                    format!("the agent says `{stated}`, but the recorded result has `{recorded}`")
                 }
             };
             let place = |evidence: Evidence| {
@@ -93,16 +93,16 @@ fn note(citation: &Citation, fault: &Fault) -> Note {
                 let excerpt = if whole { evidence.excerpt } else { recorded.clone() };
                 Evidence { pointer: pointer.clone(), excerpt, ..evidence }
             };
-            Note::proven(message).help("quote the result as it is").evidence(shown().map(place))
+            Note::proven(message).help("quote the result exactly").evidence(shown().map(place))
         }
         Fault::MissingId { tool } => {
             Note::proven(format!("a result of `{tool}` is presented without an execution id"))
                 .help("call the tool and cite the id of its execution")
         }
-        Fault::MissingTool { id } => Note::proven(format!(
-            "`{id}` is cited without its tool, and no receipt says which tool it was"
-        ))
-        .help("name the tool beside the id"),
+        Fault::MissingTool { id } => {
+            Note::proven(format!("`{id}` is cited without its tool, and no receipt names the tool"))
+                .help("name the tool along with the id")
+        }
     }
 }
 
@@ -150,7 +150,7 @@ static CS003: Meta = row(
     "CS003",
     "expired-execution",
     Mode::Warn,
-    "the agent cites an execution that is older than the window",
+    "the agent cites an execution that is older than the configured maximum age",
     include_str!("../../spec/CS003.md"),
 );
 

@@ -71,9 +71,9 @@ fn judge_act(
 ) {
     let since = if denied.ever { 0 } else { facts.request_before(answer.turn) };
     let Some((execution, deed)) = denied.contrary(facts, answer.turn, since) else { return };
-    let message = format!("the record shows that `{}` did it", deed.tool);
+    let message = format!("the agent denies it, but the record shows that `{}` did it", deed.tool);
     let note = Note::proven(message)
-        .help("say what was changed and run")
+        .help("say what was changed or run")
         .evidence([facts.evidence(execution)]);
     findings.contradicted(facts, &claim(answer, clause), note);
 }
@@ -111,12 +111,16 @@ fn judge(
                 Denied::Run { .. } => {
                     format!("the record shows that commands were run with `{}`", deed.tool)
                 }
-                Denied::Change(_) => format!("the record shows a change by `{}`", deed.tool),
+                Denied::Change(_) => format!("the record shows a change made by `{}`", deed.tool),
                 Denied::Act(family, _) => {
-                    format!("the record shows that `{}` did it ({})", deed.tool, family.name())
+                    format!(
+                        "the agent denies it, but the record shows that `{}` did it ({})",
+                        deed.tool,
+                        family.name()
+                    )
                 }
             })
-            .help("say what was changed and run")
+            .help("say what was changed or run")
             // "I have not changed anything yet" may be about the next step.
             .provable_if(
                 !answer

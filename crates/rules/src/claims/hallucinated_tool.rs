@@ -37,8 +37,8 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
             let Some(why) = cannot_have_run(facts, execution, name) else {
                 return findings.supported(claim, [facts.evidence(execution)]);
             };
-            let note = Note::proven(format!("{why}, and nothing came back from the call"))
-                .help("say what was really used")
+            let note = Note::proven(format!("{why}, and the call returned nothing"))
+                .help("say which tool was really used")
                 .evidence([facts.evidence(execution)]);
             return findings.contradicted(facts, claim, note);
         }
@@ -55,14 +55,14 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
             facts,
             claim,
             Note::proven(format!("`{}` was never called", tool.name))
-                .help("call the tool, or leave its name out")
+                .help("call the tool, or do not mention it")
                 .provable_if(provable),
         ),
         Known::Unavailable(tool) => findings.contradicted(
             facts,
             claim,
             Note::proven(format!("`{}` is not available", tool.name))
-                .help("say what was really used"),
+                .help("say which tool was really used"),
         ),
         // A capitalised word may describe any tool that was called.
         Known::No if mention.loud && facts.record().count_before(turn) > 0 => {
@@ -73,14 +73,14 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
             facts,
             claim,
             Note::proven(format!("there is no tool `{name}`"))
-                .help("say what was really used; the catalog has no tool of this name")
+                .help("say which tool was really used; the catalog has no tool with this name")
                 .provable_if(provable),
         ),
         Known::Unknown if calls_nothing(facts, mention) => findings.unsupported(
             facts,
             claim,
-            Note::proven(format!("`{name}` was never called; the log has no call at all"))
-                .help("call the tool, or leave its name out")
+            Note::proven(format!("`{name}` was never called; the log contains no calls"))
+                .help("call the tool, or do not mention it")
                 .provable_if(provable),
         ),
         Known::Unknown => findings.not_checkable(claim),

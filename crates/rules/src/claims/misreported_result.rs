@@ -19,7 +19,7 @@ static META: Meta = Meta {
     name: "misreported-result",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the agent states an id that differs in a letter or two from one that the results hold",
+    summary: "the agent states an id that differs by one or two characters from one in the results",
     page: include_str!("../../spec/FK030.md"),
 };
 
@@ -58,12 +58,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
     let Some((text, source)) = misquoted(facts.given(), value.text, turn) else {
         return findings.not_checkable(&claim);
     };
-    let message = format!("`{}` does not appear in the record, which has `{text}`", value.text);
+    let message =
+        format!("`{}` does not appear in the record; the record has `{text}`", value.text);
     findings.contradicted(
         facts,
         &claim,
         Note::proven(message)
-            .help("quote ids as the result has them")
+            .help("quote ids exactly as they appear in the result")
             .provable_if(
                 facts.shows_all_before(turn)
                     && source.text.trim_start().starts_with(['{', '['])

@@ -47,7 +47,9 @@ fn judge(
         }
         ActionVerdict::Elsewhere(at) => {
             let note = Note::proven(done_to_another(facts, said, at))
-                .help("name what the call was made for, or make the call for what you named")
+                .help(
+                    "name the object of the actual call, or make the call for the object you named",
+                )
                 .provable_if(said.direct && !facts.acts_freely_before(said.claim.turn))
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &said.claim, note);
@@ -119,7 +121,7 @@ fn only_known_tools(facts: &Facts<'_>, turn: usize) -> bool {
         && !facts.called_unknown_tool_before(turn)
 }
 
-/// The message "says #8 was cancelled; the call of `cancel_order` was for 9".
+/// The message "the agent says `8` was cancelled, but the call to `cancel_order` was for `9`".
 fn done_to_another(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> String {
     let call = facts.record().executions().get(at).and_then(|execution| execution.call);
     let tool = call.map_or("", |call| call.tool.as_str());
@@ -128,11 +130,14 @@ fn done_to_another(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> String {
     let done = if told { said.verb.as_str() } else { "done" };
     let things = said.patients.iter().chain(&said.claim.objects);
     let Some(named) = things.map(|thing| thing.text.as_str()).find(|text| !text.is_empty()) else {
-        return format!("says this was {done}; the call of `{tool}` was for something else");
+        return format!(
+            "the agent says this was {done}, but the call to `{tool}` was for something else"
+        );
     };
+    let start = format!("the agent says `{named}` was {done}, but the call to `{tool}`");
     match call.and_then(|call| other_of_its_kind(call.arguments.as_str(), named)) {
-        Some(other) => format!("says `{named}` was {done}; the call of `{tool}` was for `{other}`"),
-        None => format!("says `{named}` was {done}; the call of `{tool}` does not name it"),
+        Some(other) => format!("{start} was for `{other}`"),
+        None => format!("{start} does not name it"),
     }
 }
 

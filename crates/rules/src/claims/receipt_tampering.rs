@@ -18,7 +18,7 @@ static META: Meta = Meta {
     name: "receipt-tampering",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the record's receipts contradict themselves or the calls they belong to",
+    summary: "the record's receipts contradict themselves, each other or their calls",
     page: include_str!("../../spec/FK040.md"),
 };
 
@@ -109,7 +109,7 @@ fn repeated(receipt: &RecordedReceipt, earlier: &RecordedReceipt) -> Option<Faul
 fn backwards(receipt: &RecordedReceipt) -> Option<Fault> {
     let (started, ended) = (receipt.started?, receipt.ended?);
     (ended < started).then(|| {
-        let message = format!("receipt `{}` ends before it begins", receipt.id);
+        let message = format!("receipt `{}` ends before it starts", receipt.id);
         Fault::new(message, format!("after {started}"), ended.to_string())
     })
 }
@@ -118,7 +118,7 @@ fn of_other_tool(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option
     let called = execution.tool();
     let one = same(called, &receipt.tool) || same(&receipt.tool, called);
     (!called.is_empty() && !one).then(|| {
-        let message = format!("receipt `{}` is of another tool than its call", receipt.id);
+        let message = format!("receipt `{}` names a different tool than its call", receipt.id);
         Fault::new(message, called, receipt.tool.as_str())
     })
 }
@@ -131,10 +131,10 @@ fn other_end(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fau
     let marked = outcome.is_error == Some(false) || outcome.exit_code == Some(0);
     let message = match (receipt.status, failed) {
         (Status::Completed, true) => {
-            format!("receipt `{}` says that it succeeded, and the call failed", receipt.id)
+            format!("receipt `{}` says that the call succeeded, but it failed", receipt.id)
         }
         (Status::Failed | Status::Denied | Status::Refused, false) if marked => {
-            format!("receipt `{}` says that it failed, and the call succeeded", receipt.id)
+            format!("receipt `{}` says that the call failed, but it succeeded", receipt.id)
         }
         _ => return None,
     };
@@ -183,7 +183,8 @@ fn other_result(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<
     let outcome = execution.outcome.filter(|o| !o.truncated && !o.running && !o.unread)?;
     if let Some(printed) = printed_by_command(stated) {
         return texts_differ(&printed, &outcome.text).then(|| {
-            let message = format!("receipt `{}` holds another result than the call", receipt.id);
+            let message =
+                format!("receipt `{}` holds a different result than its call", receipt.id);
             Fault::new(message, outcome.text.as_str(), printed)
         });
     }
@@ -198,7 +199,7 @@ fn other_result(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<
         (_, Err(_)) => false,
     };
     differs.then(|| {
-        let message = format!("receipt `{}` holds another result than the call", receipt.id);
+        let message = format!("receipt `{}` holds a different result than its call", receipt.id);
         let stated = stated.as_str().map_or_else(|| stated.to_string(), str::to_owned);
         Fault::new(message, outcome.text.as_str(), stated)
     })
@@ -236,7 +237,7 @@ fn report(
         line,
     };
     let note = Note::proven(fault.message)
-        .help("do not rely on this record; find out who could write to it")
+        .help("do not rely on this record; find out who had write access to it")
         .evidence([evidence]);
     findings.call(turn, line, call, note);
 }

@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "simulated-output",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the agent prints tool traffic as text, as if it had happened",
+    summary: "the agent writes tool calls or results as text, as if they had happened",
     page: include_str!("../../spec/CS013.md"),
 };
 

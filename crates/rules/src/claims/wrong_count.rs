@@ -82,7 +82,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         facts,
         &claim,
         Note::proven(format!("no result shows {text}; the latest shows {latest}"))
-            .help("quote the number as the result has it")
+            .help("quote the number from the result")
             .provable_if(facts.is_complete_before(turn))
             .evidence([evidence]),
     );
@@ -166,7 +166,7 @@ fn judge_listed(
         facts,
         claim,
         Note::proven(format!("the results list {length} {noun}, not {}", count.number))
-            .help("quote the number as the result has it")
+            .help("quote the number from the result")
             .provable_if(
                 facts.is_complete_before(claim.turn) && !facts.acts_freely_before(claim.turn),
             )

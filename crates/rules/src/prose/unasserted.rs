@@ -16,13 +16,15 @@ pub(crate) struct Said<'p, 't> {
 
 /// The reasons why the agent does not assert a clause. The first that applies is used.
 pub(crate) const UNASSERTED: [(&str, fn(&Said<'_, '_>) -> bool); 13] = [
-    ("in another language than English", |said| said.sentence.foreign),
+    ("not in English", |said| said.sentence.foreign),
     ("a question", |said| said.sentence.question || said.clause.mood == Mood::Question),
-    ("under a condition", |said| said.clause.mood == Mood::Conditional),
-    ("said by somebody else", |said| said.clause.mood == Mood::Attributed),
-    ("noticed in what was read", |said| said.clause.mood == Mood::Observed),
-    ("says which thing is meant", |said| said.clause.mood == Mood::Relative),
-    ("wished, required or guessed", |said| said.clause.mood != Mood::Asserted),
+    ("conditional", |said| said.clause.mood == Mood::Conditional),
+    ("attributed to someone else", |said| said.clause.mood == Mood::Attributed),
+    ("an observation about something that the agent read", |said| {
+        said.clause.mood == Mood::Observed
+    }),
+    ("only says which thing is meant", |said| said.clause.mood == Mood::Relative),
+    ("a wish, a requirement or a guess", |said| said.clause.mood != Mood::Asserted),
     ("quoted", |said| {
         let block = said.prose.block_of(said.sentence);
         block.is_some_and(|block| block.kind == BlockKind::Quote)
@@ -30,17 +32,19 @@ pub(crate) const UNASSERTED: [(&str, fn(&Said<'_, '_>) -> bool); 13] = [
     ("planned, possible or hedged", |said| {
         said.clause.tags.any(Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL))
     }),
-    ("of what the user did", |said| is_of_user(said.tokens)),
-    ("offered, or asked for", |said| is_offered(said.prose, said.tokens)),
-    ("what happens in general", |said| in_general(said.prose, said.sentence)),
-    ("to be done, or under way", |said| {
+    ("about what the user did", |said| is_of_user(said.tokens)),
+    ("an offer or a request", |said| is_offered(said.prose, said.tokens)),
+    ("a general statement", |said| in_general(said.prose, said.sentence)),
+    ("still to be done or in progress", |said| {
         is_agenda(said.prose, said.clause) || is_under_way(said.prose, said.tokens)
     }),
 ];
 
 /// Returns why the agent does not assert a clause; `None` if it does.
 pub(crate) fn unasserted(prose: &Prose<'_>, clause: &Clause) -> Option<&'static str> {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return Some("no sentence") };
+    let Some(sentence) = prose.sentences.get(clause.sentence) else {
+        return Some("not part of a sentence");
+    };
     let said = Said { prose, clause, sentence, tokens: prose.tokens(clause.tokens.clone()) };
     UNASSERTED.iter().find(|(_, holds)| holds(&said)).map(|(reason, _)| *reason)
 }
