@@ -68,12 +68,12 @@ fn note(citation: &Citation, fault: &Fault) -> Note {
             .help("call the tool and cite the id that it returns, or omit the id")
             .provable_if(*provable),
         Fault::OtherTool { stated, recorded } => {
-            Note::proven(format!("the cited execution is of `{recorded}`, not of `{stated}`"))
+            Note::proven(format!("the cited execution is a call to `{recorded}`, not `{stated}`"))
                 .help("cite the execution of the tool that was used")
                 .evidence(shown())
         }
         Fault::Expired { age, window } => {
-            let age = format!("the cited execution is {age} s old; the maximum is {window} s");
+            let age = format!("the cited execution is {age} s old; the maximum age is {window} s");
             Note::proven(age).help("call the tool again").evidence(shown())
         }
         Fault::Unfinished { status } => {
