@@ -148,11 +148,11 @@ impl Judged {
         let mut lines: Vec<String> = Vec::new();
         let mut line = format!("{} read by a judge", counted(read, "answer"));
         if self.kept > 0 {
-            line.push_str(&format!(", {} of them from saved opinions", self.kept));
+            line.push_str(&format!(", {} of them from kept opinions", self.kept));
         }
         if self.dropped > 0 {
             let dropped = counted(self.dropped, "opinion");
-            line.push_str(&format!("; {dropped} discarded: a quotation was not found"));
+            line.push_str(&format!("; {dropped} dropped: a quotation was not found"));
         }
         if self.tokens > 0 {
             line.push_str(&format!("; {} tokens", self.tokens));
@@ -161,7 +161,7 @@ impl Judged {
             lines.push(line);
         }
         let unjudged = |(why, count): (&String, &usize)| {
-            format!("{} not judged: {why}", counted(*count, "answer"))
+            format!("{} unjudged: {why}", counted(*count, "answer"))
         };
         lines.extend(self.unjudged.iter().map(unjudged));
         lines

@@ -401,7 +401,7 @@ fn nothing_read_is_no_clean_run() {
             "read as `otel`, but the input contains no messages (skipped: 1 span ChatCompletion)",
         ),
         ("check empty.json --from openai-chat", "the input contains no messages"),
-        ("check log.json --from otel", "left out: 1 line without spans"),
+        ("check log.json --from otel", "skipped: 1 line without spans"),
     ] {
         let ran = desk.run(line).to_string();
         assert!(ran.starts_with("exit 2") && ran.contains(said), "{line}: {ran}");

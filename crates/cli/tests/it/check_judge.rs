@@ -117,7 +117,7 @@ fn a_model_is_asked_once() {
     std::fs::write(&kept, format!("not a line\n{text}{{\"version\":9}}\n{{\"ver")).unwrap();
     // The server answers only once.
     let again = check();
-    assert!(again.code == 1 && again.out.contains("1 of them from saved opinions"), "{again}");
+    assert!(again.code == 1 && again.out.contains("1 of them from kept opinions"), "{again}");
 }
 
 /// One question covers the answers of a session, and each opinion is kept separately.
@@ -198,10 +198,7 @@ fn a_batch_is_asked_and_read() {
         let line = format!("check log.json --judge-batch q.jsonl --batch-format {form}");
         let ran = desk.run(&format!("{line} --batch-model m-1"));
         assert_eq!(ran.code, 0, "{ran}");
-        assert!(
-            ran.out.contains("1 answer not judged: question written to the batch file"),
-            "{ran}"
-        );
+        assert!(ran.out.contains("1 answer unjudged: question written to the batch file"), "{ran}");
         let asked = std::fs::read_to_string(desk.path().join("q.jsonl")).unwrap();
         let asked: Value = serde_json::from_str(asked.trim()).unwrap();
         let text = asked.pointer(question).and_then(Value::as_str).unwrap();
@@ -242,8 +239,8 @@ fn a_judge_that_is_not_there_is_named() {
     let desk = desk("");
     for (line, said) in [
         ("check log.json --judge nobody", "unknown judge `nobody`"),
-        ("check log.json --opinions gone.jsonl", "cannot read the opinions file gone.jsonl"),
-        ("check log.json --opinions log.json", "no opinion"),
+        ("check log.json --opinions gone.jsonl", "the opinions gone.jsonl cannot be read"),
+        ("check log.json --opinions log.json", "not an opinion"),
     ] {
         let ran = desk.run(line);
         assert_eq!(ran.code, 2, "{line}: {ran}");

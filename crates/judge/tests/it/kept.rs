@@ -32,9 +32,9 @@ fn a_line_is_read_as_it_was_written() {
             "unsupported version 2 of an opinion line",
         ),
         (text.replace("0.9", "9"), "not an opinion: the reply does not have the expected format"),
-        (text.replace("\"findings\"", "\"x\""), "no opinion"),
-        (String::new(), "no opinion"),
-        (text.replace("\"digest\":\"", "\"digest\":\"0"), "no opinion"),
+        (text.replace("\"findings\"", "\"x\""), "not an opinion"),
+        (String::new(), "not an opinion"),
+        (text.replace("\"digest\":\"", "\"digest\":\"0"), "not an opinion"),
     ] {
         let error = OpinionLine::read(&wrong).unwrap_err().to_string();
         assert!(error.starts_with(expected), "{error}, expected {expected}");
