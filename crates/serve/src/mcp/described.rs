@@ -87,15 +87,16 @@ impl Gateway {
         let listed = |uri: &str| self.shared().offered.resources.get(uri).copied();
         let pinned = LazyCell::new(|| watch.pins.described(List::Resources));
         for uri in one.into_iter().chain(several.filter_map(Value::as_str)) {
-            let why = match (listed(uri), watch.pins.described(List::Resources)) {
-                (Some(true), _) => continue,
-                (Some(false), _) => "it has changed since it was first seen",
-                (None, Ok(pinned))
-                    if pinned.as_ref().is_none_or(|pinned| !pinned.contains_key(uri)) =>
-                {
-                    continue;
-                }
-                (None, _) => "list the resources first, so that it can be checked for changes",
+            let why = match listed(uri) {
+                Some(true) => continue,
+                Some(false) => "it has changed since it was first seen",
+                None => match &*pinned {
+                    Ok(Some(pinned)) if pinned.contains_key(uri) => {
+                        "whether it has changed is unknown; list the resources first"
+                    }
+                    Ok(_) => continue,
+                    Err(_) => "the pinned resources cannot be read",
+                },
             };
             return Some(format!("`{uri}` is blocked: {why}"));
         }
