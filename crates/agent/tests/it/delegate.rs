@@ -89,5 +89,6 @@ fn a_helper_has_neither_helpers_nor_the_conversation_of_its_agent() {
     assert_eq!(turned.executions.len(), 1);
     assert!(agent.conversation().knowledge().is_empty());
     let told = crate::script::told(&model.asked()[2]);
-    assert!(told[1].contains("no tool `task`") && told[2].contains("no tool `compress_context`"));
+    assert!(told[1].contains("cannot use the tool `task`"), "{told:?}");
+    assert!(told[2].contains("cannot use the tool `compress_context`"), "{told:?}");
 }

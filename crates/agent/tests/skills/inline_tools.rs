@@ -115,7 +115,7 @@ fn wrong_ones() {
         (command("[\"x\", \"{z}\"]"), "the placeholder `{z}` has no matching parameter", 0),
         (command("[\"x\", \"--{A}\"]"), "the placeholder `{A}` has no matching parameter", 0),
         (command("[\"x\", \"{a\"]"), "`{a` contains a brace that is not part", 0),
-        (command("[\"awk\", \"{print $1}\"]"), "`{print $1}` has a brace", 0),
+        (command("[\"awk\", \"{print $1}\"]"), "`{print $1}` contains a brace", 0),
     ];
     for (definition, problem, line) in cases {
         let (told, at) = read(&format!("# T\n\n```tool\n{definition}\n```\n")).unwrap_err();

@@ -17,7 +17,7 @@ fn only_what_waits_for_somebody_is_approved() {
     let whole: Value = serde_json::from_str(&denied.out).unwrap();
     let id = whole["execution_id"].as_str().unwrap();
     for (id, told) in [
-        (id, "it is not waiting for approval"),
+        (id, "is not waiting for approval: "),
         ("shell_1_00000000", "no receipt for `shell_1_00000000`"),
     ] {
         let ran = spawn(&desk, &["approve", id]);

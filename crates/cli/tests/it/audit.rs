@@ -314,7 +314,7 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
     let strange = strange.unwrap().public_key().to_string();
     std::fs::write(desk.path().join("strange.pem"), strange).unwrap();
     std::fs::write(desk.path().join("kept.txt"), run(&desk, "checkpoint").out).unwrap();
-    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key strange.pem"), @r#"
+    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key strange.pem"), @"
     exit 1
     audit  [desk]/state/audit.jsonl
       holds   4 lines in 1 file: all unmodified, each linked to the previous one
@@ -322,9 +322,9 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
       BROKEN  the kept checkpoint is not signed by the given public key
     ledger  [desk]/state/ledger.db
       BROKEN  none of its keys is one of the separately obtained public keys
-      BROKEN  does not match the kept checkpoint
-      BROKEN  does not match the kept public key
-    "#);
+      BROKEN  the ledger does not match the kept checkpoint
+      BROKEN  the ledger does not match the kept public key
+    ");
 
     // The old key signs the new one.
     ledger.rotate_key().unwrap();
@@ -363,18 +363,18 @@ fn a_log_that_was_changed() {
     let text = std::fs::read_to_string(&path).unwrap();
 
     std::fs::write(&path, text.replace("3 tests", "0 tests")).unwrap();
-    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
+    assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @"
     exit 1
     audit  [desk]/state/audit.jsonl
       BROKEN  [desk]/state/audit.jsonl:2: the digest of the line does not match its content
-      open    unmodified before that line: 1 line; lines after it prove nothing
+      open    unmodified before that line: 1 line; the lines after it prove nothing
       open    the kept checkpoint of 4 lines refers to lines after the broken one
       open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results
       holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
-    "#);
+    ");
     assert_snapshot!(run(&desk, "query --session s1"), @r#"
     exit 1
     2026-11-02 12:00:00Z  success   shell  {"command":"cargo test"}

@@ -394,27 +394,51 @@ const CHANGES: &[(&str, &str, Change)] = &[
         let again = b["sessions"][0].clone();
         b["sessions"].as_array_mut().unwrap().push(again);
     }),
-    ("a receipt's status", "receipt `shell_1793620800000_00000003` is not", |b| {
-        b["receipts"][2]["status"] = json!("completed");
-    }),
-    ("a receipt's arguments", "receipt `shell_1793620800000_00000001` is not", |b| {
-        b["receipts"][0]["arguments"]["numbers"][0] = json!(0.2);
-    }),
-    ("a receipt's result", "receipt `shell_1793620800000_00000001` is not", |b| {
-        with_text(b, "/receipts/0/recorded_digest", &|hash| hash.replace(['0', '1', '2'], "3"));
-    }),
-    ("a member more in a receipt", "receipt `shell_1793620800000_00000001` is not", |b| {
-        b["receipts"][0]["more"] = json!(1);
-    }),
+    (
+        "a receipt's status",
+        "receipt `shell_1793620800000_00000003` does not match its events",
+        |b| {
+            b["receipts"][2]["status"] = json!("completed");
+        },
+    ),
+    (
+        "a receipt's arguments",
+        "receipt `shell_1793620800000_00000001` does not match its events",
+        |b| {
+            b["receipts"][0]["arguments"]["numbers"][0] = json!(0.2);
+        },
+    ),
+    (
+        "a receipt's result",
+        "receipt `shell_1793620800000_00000001` does not match its events",
+        |b| {
+            with_text(b, "/receipts/0/recorded_digest", &|hash| hash.replace(['0', '1', '2'], "3"));
+        },
+    ),
+    (
+        "a member more in a receipt",
+        "receipt `shell_1793620800000_00000001` does not match its events",
+        |b| {
+            b["receipts"][0]["more"] = json!(1);
+        },
+    ),
     ("receipts in another order", "the receipts are not in the same order", |b| {
         b["receipts"].as_array_mut().unwrap().swap(0, 2);
     }),
-    ("a receipt of another name", "receipt `shell_1793620800000_00000001` is not", |b| {
-        b["receipts"][0]["execution_id"] = json!(["shell_1793620800000_00000001"]);
-    }),
-    ("a missing receipt", "receipt `shell_1793620800000_00000003` is not", |b| {
-        b["receipts"].as_array_mut().unwrap().pop();
-    }),
+    (
+        "a receipt of another name",
+        "receipt `shell_1793620800000_00000001` does not match its events",
+        |b| {
+            b["receipts"][0]["execution_id"] = json!(["shell_1793620800000_00000001"]);
+        },
+    ),
+    (
+        "a missing receipt",
+        "receipt `shell_1793620800000_00000003` does not match its events",
+        |b| {
+            b["receipts"].as_array_mut().unwrap().pop();
+        },
+    ),
     ("another receipt", "1 other receipt: their events are not in the bundle", |b| {
         let again = b["receipts"][0].clone();
         b["receipts"].as_array_mut().unwrap().push(again);
@@ -564,10 +588,30 @@ fn what_shows_nothing_is_open_or_no_bundle() {
         ("empty.json", &*fingerprint, 0, "NOT VERIFIED: the bundle is empty\n"),
         (kind, kind_key, 0, "VERIFIED: the ledger with this key signed the events\n"),
         ("text", &fingerprint, 2, "it is not a bundle\n"),
-        ("ends.html", &fingerprint, 2, "its line endings, or text around the bundle\n"),
-        ("ends.json", &fingerprint, 2, "its line endings, or text around the bundle\n"),
-        ("mark.json", &fingerprint, 2, "its line endings, or text around the bundle\n"),
-        ("blank.json", &fingerprint, 2, "its line endings, or text around the bundle\n"),
+        (
+            "ends.html",
+            &fingerprint,
+            2,
+            "the file was modified (line endings or text around the bundle)\n",
+        ),
+        (
+            "ends.json",
+            &fingerprint,
+            2,
+            "the file was modified (line endings or text around the bundle)\n",
+        ),
+        (
+            "mark.json",
+            &fingerprint,
+            2,
+            "the file was modified (line endings or text around the bundle)\n",
+        ),
+        (
+            "blank.json",
+            &fingerprint,
+            2,
+            "the file was modified (line endings or text around the bundle)\n",
+        ),
     ] {
         let ours = desk.run(&format!("audit verify-bundle {name} --public-key {key}"));
         assert_eq!(ours.code, code, "{name}: {ours}");

@@ -288,7 +288,7 @@ fn two_runs_are_compared() {
     exit 2
     --- stderr
     error: not.json: not a report from `check --format json`: missing field `findings` at line 1 column 2
-      help: write it with `counterfoil check … --format json --output OLD.json`
+      help: create it with `counterfoil check … --format json --output OLD.json`
     ");
 }
 
@@ -375,7 +375,7 @@ fn an_output_is_never_an_input() {
         std::fs::create_dir_all(desk.path().join("x")).unwrap();
         let ran = desk.run(line).to_string();
         assert!(ran.starts_with("exit 2"), "{line}: {ran}");
-        let helps = ["help: write to another", "help: name a new file"];
+        let helps = ["help: write to another", "help: specify a new file"];
         assert!(helps.iter().any(|help| ran.contains(help)), "{line}: {ran}");
     }
     assert_eq!(std::fs::read_to_string(desk.path().join("log.json")).unwrap(), WRONG);

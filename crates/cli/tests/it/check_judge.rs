@@ -239,7 +239,7 @@ fn a_judge_that_is_not_there_is_named() {
     let desk = desk("");
     for (line, said) in [
         ("check log.json --judge nobody", "unknown judge `nobody`"),
-        ("check log.json --opinions gone.jsonl", "the opinions gone.jsonl cannot be read"),
+        ("check log.json --opinions gone.jsonl", "cannot read the opinions file gone.jsonl"),
         ("check log.json --opinions log.json", "not an opinion"),
     ] {
         let ran = desk.run(line);

@@ -848,7 +848,7 @@ fn a_migration_that_cannot_be_done_says_why() {
              is 2: they are the same key\n  help: remove one of the keys, then migrate again\n",
         ),
         ("broken.toml", "error: broken.toml: line 1: "),
-        ("absent.toml", "error: cannot read the configuration absent.toml: "),
+        ("absent.toml", "error: the configuration absent.toml cannot be read: "),
         ("", "error: no configuration file found\n  help: "),
         ("- --write", "error: cannot write to standard input\n"),
     ] {

@@ -6,7 +6,7 @@ use crate::Desk;
 
 #[test]
 fn help() {
-    assert_snapshot!(Desk::with(&[]).run("--help"), @r"
+    assert_snapshot!(Desk::with(&[]).run("--help"), @"
     exit 0
     Checks what a language-model agent says against what its tool calls show
 
@@ -16,7 +16,7 @@ fn help() {
       check        Check agent logs: claims against the record, calls against the tool definitions
       validate     Check tool calls against a list of tools, before they are run
       rules        List the rules: code, name, current mode, and what each one finds
-      explain      Show what a rule finds, why it matters, and what it leaves alone
+      explain      Show what a rule finds, why it matters, and what it does not report
       judge        Measure how well a model works as a judge, or ask it a question
       prompt       Print the execution protocol: instructions for an agent's system prompt
       audit        Read, count and verify the audit log
@@ -39,7 +39,7 @@ fn help() {
                    repetition
       undo         Undo a shell command's changes, from its snapshot
       config       Check, show or migrate the configuration, or print its schema
-      doctor       Show which sandboxing this machine supports, and how to get the rest
+      doctor       Show which sandboxing this machine supports, and how to enable the rest
       trust        Trust the current version of a project's configuration file
       completions  Print a completion script for a shell
       man          Print the manual page, or write one page per command to a folder

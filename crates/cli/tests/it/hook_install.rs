@@ -161,7 +161,7 @@ fn a_canary_that_fails_says_what_and_what_to_do() {
     tested with a separate state folder:
       yes  a harmless call passes
       yes  a destructive command is denied: counterfoil: `Bash` was not run: `rm -r /` is blocked (this cannot be approved)
-      NO   stopping on a false claim is blocked: it raised no objection
+      NO   stopping on a false claim is blocked: the hook raised no objection
     --- stderr
     note: the command contains a path on this machine; put `counterfoil` on PATH so that it works for everyone who shares these settings
     error: the hook does not work

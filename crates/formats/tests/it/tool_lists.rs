@@ -47,8 +47,8 @@ fn every_error_names_the_place() {
     check(json!([""]), &Err("tool at `/0`: missing name"));
     check(
         json!({ "tools": [{ "type": "function", "function": { "name": "f", "parameters": [] } }] }),
-        &Err("tool `f` at `/tools/0/function/parameters`: a JSON Schema (an object) is expected, \
-              not a list"),
+        &Err("tool `f` at `/tools/0/function/parameters`: expected a JSON Schema (an \
+              object), got a list"),
     );
 }
 

@@ -579,7 +579,7 @@ fn corrections_of_a_turn_are_bounded() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
     let wrong = || wait(run(&session, "get_order", r#"{"order_id": 7}"#)).text;
-    let stops = |text: &str| text.contains("make no further call of this kind");
+    let stops = |text: &str| text.contains("make no further calls of this kind");
     for _ in 0..3 {
         assert!(!stops(&wrong()));
     }

@@ -331,7 +331,7 @@ fn nothing_is_restored_through_a_link() {
         let answer = bench.run(&format!("{command}; sh swap.sh; exit 1"));
         assert_eq!(tree(&outside), before, "{name}: {}", answer.text);
         assert_eq!(answer.status, Status::Failed, "{name}: {}", answer.text);
-        assert!(answer.text.contains("is not a folder any more"), "{name}: {}", answer.text);
+        assert!(answer.text.contains("is now a link, not a folder"), "{name}: {}", answer.text);
     }
 }
 

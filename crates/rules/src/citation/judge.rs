@@ -97,6 +97,10 @@ impl Bench<'_, '_> {
         let turn = answer.turn;
         let mut done: BTreeSet<&str> = BTreeSet::new();
         for stated in &cited.objects {
+            if stated.in_words {
+                found.extend(self.altered_list(text, stated, turn));
+                continue;
+            }
             let mut faults = Vec::new();
             let mut evidence = Vec::new();
             match &stated.id {
@@ -147,6 +151,15 @@ impl Bench<'_, '_> {
             let claim = claim(text, mention.span, Some(&mention.id), None, turn);
             found.push(Citation { claim, faults, evidence });
         }
+    }
+
+    /// A list below an id with a number that the result does not have.
+    fn altered_list(&self, text: &str, stated: &Stated, turn: usize) -> Option<Citation> {
+        let known = self.register.get(stated.id.as_deref()?, turn)?;
+        let found = different_number(&stated.rest, known.result.as_deref()?)?;
+        let claim = claim(text, stated.span, stated.id.as_deref(), None, turn);
+        let (faults, evidence) = (vec![Fault::Altered(found)], vec![known.evidence("")]);
+        Some(Citation { claim, faults, evidence })
     }
 
     /// Whether an id of no known execution was made up, rather than quoted, drafted, or something
@@ -222,8 +235,7 @@ impl Bench<'_, '_> {
         }
         let compared = stated.filter(|s| s.setting != Setting::Code && !s.rest.is_empty());
         if let (Some(stated), Some(recorded)) = (compared, known.result.as_deref()) {
-            let compare = if stated.in_words { different_number } else { difference };
-            faults.extend(compare(&stated.rest, recorded).map(Fault::Altered));
+            faults.extend(difference(&stated.rest, recorded).map(Fault::Altered));
         }
     }
 

@@ -173,7 +173,7 @@ fn a_call_that_was_not_made_says_why_in_a_block() {
         let text = texts(&told).concat();
         assert!(text.contains(&format!("\n[tool_error]\ncategory: {category}\n")), "{text}");
         assert!(text.contains(&format!("\nretryable: {retryable}")), "{text}");
-        assert_eq!(text.contains("call again, once"), retryable, "{text}");
+        assert_eq!(text.contains("make the call once more"), retryable, "{text}");
     }
 }
 

@@ -73,7 +73,7 @@ fn another_agent_starts_where_its_user_has_said_so() {
         let stage = Stage::with(&[("home/.config/counterfoil/counterfoil.toml", file)]);
         let answered = stage.event("PreToolUse", bash("claude -p hi", "t1", "bypassPermissions"));
         assert_eq!(word(&answered), expected, "{answered:?}");
-        let told = answered.out.contains("a rule of your own under `[tools.permissions]`");
+        let told = answered.out.contains("your own rule under `[tools.permissions]`");
         assert_eq!(told, expected == "deny", "{answered:?}");
     }
 }

@@ -73,7 +73,7 @@ fn a_wrong_count() {
     - You said: "57 tests"
       The record: no result shows 57 tests; the latest shows 42, 0 [CS010 wrong-count]
       Looked at: `Bash`: running 42 tests test result: ok. 42 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s
-      To settle it: quote the number from the result
+      To resolve this: quote the number from the result
 
     Do what is missing, or say in your answer what was actually done and what was not.
     "#);

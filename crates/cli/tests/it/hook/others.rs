@@ -74,7 +74,7 @@ fn codex() {
     let stop = json!({ "stop_hook_active": true, "last_assistant_message": "I ran no tests." });
     event(&stage, "codex", "Stop", stop).warns("FK040");
     let stop = json!({ "transcript_path": null, "stop_hook_active": false });
-    event(&stage, "codex", "Stop", stop).warns("names no transcript");
+    event(&stage, "codex", "Stop", stop).warns("did not name its transcript");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_sub_agent_of_gemini_is_held_to_its_own_log() {
     assert_eq!(sent_back(), None);
     // With two running sub-agents, it is not known which one reports.
     std::fs::write(folder.join("b.jsonl"), format!("{head}\n{task}\n")).unwrap();
-    event(&stage, "gemini", "BeforeTool", report.clone()).warns("which sub-agent reports");
+    event(&stage, "gemini", "BeforeTool", report.clone()).warns("cannot tell which sub-agent");
 }
 
 /// The agent passes the answer to a stop on as the user's next prompt, and reports everything it

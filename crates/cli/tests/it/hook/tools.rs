@@ -222,7 +222,7 @@ action = "ask"
 "#;
     let stage = Stage::with(&[("counterfoil.toml", config)]);
     let denied = before(&stage, "Read", json!({ "file_path": "/project/.env" }));
-    insta::assert_snapshot!(said(&denied).unwrap().1, @"counterfoil: `Read` may not run: denied by `no secrets` (choose another approach; only the operator can change the policy)");
+    insta::assert_snapshot!(said(&denied).unwrap().1, @"counterfoil: `Read` was not run: denied by `no secrets` (choose another approach; only the operator can change the policy)");
     assert_eq!(said(&denied).unwrap().0, "deny");
     let asked = before(&stage, "WebSearch", json!({ "query": "rust" }));
     assert_eq!(said(&asked).unwrap().0, "ask");
