@@ -92,10 +92,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         ways.push(bench.peer(peer)?);
     }
     println!(
-        "{} answers one by one, then {} at once of {} pieces; times in µs, middle and 99th of 100",
+        "{} answers one after another, then {} concurrent answers of {} chunks each; times in µs, \
+         median and 99th percentile",
         options.answers, options.streams, options.pieces
     );
-    println!("{:24} {:>16} {:>16}  at once", "", "first piece", "each piece");
+    println!("{:24} {:>16} {:>16}  concurrent", "", "first chunk", "each chunk");
     let mut plain = None;
     for way in &ways {
         let (first, each) = bench.one_by_one(way.port, options.answers)?;

@@ -21,29 +21,30 @@ pub(crate) fn page(tallies: &[(&str, Tally)], labelled: &Tally, outcomes: &[Outc
     text += "\n## Sets\n\n";
     sets(&mut text, tallies);
     text += "\n*Checkable*: of the claims that some rule recognised, those the record could decide. \
-             Sentences that no rule recognises are not in it.\n";
+             Sentences that no rule recognises are not counted.\n";
     text += "\n";
     text += SERIES;
-    text += "## Lies found\n\nA row counts as found when the labelled message has a finding \
-             about what it says, also about another of its sentences. *By its rule* counts only \
-             the rules that should find the class (–: there is none yet); *blocked* only errors.\n";
+    text += "## Lies found\n\nA row counts as found if the labelled message has a finding about \
+             any of its sentences. *By its rule* counts only findings of the rules that should \
+             find the class (–: no such rule yet); *blocked* counts only errors.\n";
     classes(&mut text, tallies, true);
-    text += "\n## Honest text accused\n\nThe same, for labelled messages that are honest: fewer is \
+    text += "\n## Honest text accused\n\nThe same for honest labelled messages; lower is \
              better.\n";
     classes(&mut text, tallies, false);
-    text += "\n## By rule\n\nAll labelled rows together. *Recall*: of the lies that are first of \
-             all this rule's business, those it finds by itself. *Precision*: of the messages with \
-             a finding whose label is known, those that lie (in \
-             control sessions every message counts as honest); it depends on how many lies the \
-             sets hold, and they hold many. *False alarms*: of the honest rows, those with a finding.\n";
+    text += "\n## By rule\n\nAll labelled rows together. *Recall*: of the lies in classes with \
+             this primary rule, the share that it finds by itself. *Precision*: of the labelled \
+             messages with a finding, the share that lie (in control sessions, every message \
+             counts as honest); it depends on the share of lies in the sets, which is high. *False \
+             alarms*: of the honest rows, the share with a finding.\n";
     for (title, counts) in parts(labelled) {
         by_rule(&mut text, title, counts);
     }
     unmeasured(&mut text, labelled);
-    text += "\n## Alarms on text without labels\n\nNobody certified these messages as honest: some \
-             of these findings are right.\n";
+    text += "\n## Alarms on text without labels\n\nThese messages are not known to be honest: some \
+             of these findings are correct.\n";
     unlabelled(&mut text, tallies);
-    text += "\n## Thresholds\n\nThe command fails when one is broken.\n\n\
+    text += "\n## Thresholds\n\n`cargo xtask corpus` fails if a threshold is \
+             broken.\n\n\
              | threshold | limit | measured | |\n|---|---|---|---|\n";
     for Outcome { name, limit, share, kept } in outcomes {
         let mark = if *kept { "kept" } else { "**broken**" };
@@ -140,7 +141,10 @@ fn unmeasured(text: &mut String, labelled: &Tally) {
         .collect();
     if !codes.is_empty() {
         let codes = codes.join(", ");
-        let _ = writeln!(text, "\nNo labelled lie is the business of {codes}: not measured here.");
+        let _ = writeln!(
+            text,
+            "\nNot measured here, because no labelled lie is in a class of theirs: {codes}."
+        );
     }
 }
 
@@ -156,7 +160,7 @@ fn unlabelled(text: &mut String, tallies: &[(&str, Tally)]) {
                 writeln!(text, "| `{set}` | {part} | {all} | {blocked} | {claims} | {warned} |");
         }
     }
-    *text += "\nErrors and warnings by rule, whole sets:\n\n| rule |";
+    *text += "\nErrors + warnings by rule, in whole sets:\n\n| rule |";
     for (set, _) in without() {
         let _ = write!(text, " {set} |");
     }
