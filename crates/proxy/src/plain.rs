@@ -48,7 +48,10 @@ impl Plain {
         let mut found = false;
         while !rest.is_empty() {
             let at = text.len() - rest.len();
-            let (length, said) = plain.next(rest, at);
+            let (length, said) = match ordinary(rest) {
+                0 => plain.next(rest, at),
+                length => (length, None),
+            };
             let (written, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
             match said {
                 None => plain.push(written, at),
@@ -111,6 +114,11 @@ impl Plain {
     pub(crate) fn source(&self, at: usize) -> usize {
         self.from.get(at).or(self.from.last()).copied().unwrap_or_default()
     }
+}
+
+/// The length of the beginning without any markup or letter that reads as another.
+fn ordinary(text: &str) -> usize {
+    text.bytes().take_while(|b| b.is_ascii() && !b"`<&\x1b[*_".contains(b)).count()
 }
 
 /// The first bytes of a text.

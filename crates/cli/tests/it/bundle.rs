@@ -448,7 +448,7 @@ const CHANGES: &[(&str, &str, Change)] = &[
         b["results"][text.unwrap()]["text"] = json!("two\n");
     }),
     ("results in another order", "result", |b| b["results"].as_array_mut().unwrap().reverse()),
-    ("a result that no event names", "result ", |b| {
+    ("a result that no event names", "no event refers to result ", |b| {
         b["results"] = json!([{ "digest": Digest::of_bytes(b"else"), "text": "else" }]);
     }),
     ("a member more", "it is not a bundle", |b| b["more"] = json!(1)),

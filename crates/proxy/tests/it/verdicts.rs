@@ -155,7 +155,7 @@ fn a_claim_after_a_long_code_block_is_held() {
 /// No part of an answer is passed on unread because a lot precedes it.
 #[test]
 fn an_answer_longer_than_what_is_read_is_held() {
-    let sentence = format!("{}It is fine. ", "It is fine, and ".repeat(180));
+    let sentence = format!("It is {}fine. ", "very ".repeat(580));
     let long = format!("{}I have cancelled order 7.", sentence.repeat(400));
     let says = [Text(String::leak(long))];
     test(async {

@@ -73,6 +73,9 @@ pub(super) fn labelled_tools(
     let label = (one || prose.is_word(noun, "tools"))
         && prose.is(verb, words!["used", "called", "invoked"])
         && colon.is(':');
+    if !label {
+        return Vec::new();
+    }
     let joins = |t: &Token| t.is(',') || t.is('.') || t.has(Tags::COORDINATE);
     let is_tool = |t: &Token| catalogued(bare_name(prose.word(t)));
     let is_name = |t: &Token| {
@@ -80,7 +83,7 @@ pub(super) fn labelled_tools(
     };
     let only_names = rest.iter().all(|t| joins(t) || is_name(t) || is_tool(t));
     let names = rest.iter().filter(|t| !joins(t)).count();
-    if !label || !only_names || !(one && names == 1 || rest.iter().any(is_tool)) {
+    if !only_names || !(one && names == 1 || rest.iter().any(is_tool)) {
         return Vec::new();
     }
     let thing = |(at, token): (usize, &Token)| {

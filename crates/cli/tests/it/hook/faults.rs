@@ -14,7 +14,7 @@ fn no_transcript() {
     let event = json!({ "session_id": "s1", "hook_event_name": "Stop" });
     stage.sent("claude-code", &event.to_string()).warns("did not name its transcript");
     std::fs::create_dir(stage.transcript()).unwrap();
-    stage.stop(CLAIM).warns("not a plain file");
+    stage.stop(CLAIM).warns("not a regular file");
 }
 
 #[test]
