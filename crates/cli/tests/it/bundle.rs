@@ -451,18 +451,24 @@ const CHANGES: &[(&str, &str, Change)] = &[
     ("a result that no event names", "no event refers to result ", |b| {
         b["results"] = json!([{ "digest": Digest::of_bytes(b"else"), "text": "else" }]);
     }),
-    ("a member more", "it is not a bundle", |b| b["more"] = json!(1)),
-    ("a member less", "it is not a bundle", |b| {
+    ("a member more", "the bundle was modified after", |b| b["more"] = json!(1)),
+    ("a member less", "the bundle was modified after", |b| {
         b.as_object_mut().unwrap().remove("sessions");
     }),
     ("another version", "bundle version 3 is not supported", |b| b["version"] = json!(3)),
-    ("another form", "it is not a bundle", |b| b["form"] = json!("something else")),
-    ("a place that is no number", "it is not a bundle", |b| b["events"][0]["seq"] = json!("0")),
-    ("a digest that is none", "it is not a bundle", |b| b["events"][0]["proof"][0] = json!("00")),
-    ("a digest in capitals", "it is not a bundle", |b| {
+    ("another form", "the bundle was modified after", |b| b["form"] = json!("something else")),
+    ("a place that is no number", "the bundle was modified after", |b| {
+        b["events"][0]["seq"] = json!("0");
+    }),
+    ("a digest that is none", "the bundle was modified after", |b| {
+        b["events"][0]["proof"][0] = json!("00");
+    }),
+    ("a digest in capitals", "the bundle was modified after", |b| {
         with_text(b, "/events/0/proof/0", &str::to_uppercase);
     }),
-    ("both forms of a result", "it is not a bundle", |b| b["results"][0]["base64"] = json!("AA==")),
+    ("both forms of a result", "the bundle was modified after", |b| {
+        b["results"][0]["base64"] = json!("AA==");
+    }),
 ];
 
 #[test]
