@@ -5,7 +5,7 @@ use counterfoil_model::{
 };
 use serde_json::Value;
 
-use super::compare::{Difference, difference, different_number, spaced};
+use super::compare::{Difference, difference, different_number, is_length, spaced};
 use super::known::{Known, Register};
 use super::presented::{has_result_member, is_blank, presents_result};
 use super::stated::{Cited, Mention, Setting, Stated, cited};
@@ -295,21 +295,33 @@ impl Bench<'_, '_> {
         (complete && presented).then(|| Fault::MissingId { tool: tool.to_owned() })
     }
 
-    /// For a tool whose executions have no ids that could be cited: the difference from the latest
-    /// result, if no result has the stated value and both values are numbers. Words may summarise.
+    /// For a tool whose executions have no ids that could be cited: the number that differs from the
+    /// latest result, if it differs from all. Words may summarise.
     fn returned_by_none(&self, stated: &Stated, tool: &str, turn: usize) -> Option<Fault> {
         let stands = stated.headed || stated.alone && stated.setting == Setting::Plain;
-        if !stands || stated.rest.is_empty() || !self.facts.is_complete_before(turn) {
+        if !stands || !self.facts.is_complete_before(turn) {
             return None;
         }
+        let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
+        let mut numbers = stated.rest.clone();
+        numbers.retain(|_, value| value.is_number() || value.as_str().is_some_and(is_number));
         let mut latest = None;
         for (execution, deed) in self.facts.deeds_before(turn) {
             if same(execution.tool(), tool) || same(&deed.tool, tool) {
                 let text = execution.text();
                 let recorded = serde_json::from_str(text).unwrap_or_else(|_| text.into());
-                let found = difference(&stated.rest, &recorded)?;
-                let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
-                if !is_number(&found.stated) || !is_number(&found.recorded) {
+                let found = difference(&numbers, &recorded)?;
+                let differs = match found.recorded.trim() {
+                    // Nothing of it is in the result.
+                    "" => {
+                        let whole = difference(&stated.rest, &recorded);
+                        stated.headed
+                            && whole.is_some_and(|whole| whole.recorded.is_empty())
+                            && !numbers.values().any(|number| is_length(number, &recorded))
+                    }
+                    recorded => is_number(recorded),
+                };
+                if !differs {
                     return None;
                 }
                 latest.get_or_insert(found);
