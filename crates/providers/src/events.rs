@@ -9,6 +9,8 @@ pub const LONGEST: usize = 64 * 1024 * 1024;
 /// One event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Event {
+    /// The name of its kind; `None` for a plain message.
+    pub name: Option<String>,
     /// The data; empty if the event only tells where the stream can be resumed.
     pub data: String,
     /// The id from which the stream can be resumed.
@@ -28,8 +30,11 @@ impl Event {
     #[must_use]
     pub fn written(&self) -> String {
         let mut text = String::with_capacity(self.data.len() + 32);
+        // Writing to a string does not fail.
+        if let Some(name) = &self.name {
+            writeln!(text, "event: {name}").ok();
+        }
         if let Some(id) = &self.id {
-            // Writing to a string does not fail.
             writeln!(text, "id: {id}").ok();
         }
         if let Some(retry) = self.retry {
@@ -96,9 +101,10 @@ impl Events {
 
     fn ended(&mut self, line: &str) {
         if line.is_empty() {
-            let event = std::mem::take(&mut self.event);
+            let mut event = std::mem::take(&mut self.event);
+            let name = event.name.take();
             if std::mem::take(&mut self.has_data) || event != Event::default() {
-                self.ready.push_back(event);
+                self.ready.push_back(Event { name, ..event });
             }
             return;
         }
@@ -112,8 +118,9 @@ impl Events {
                 self.event.data.push_str(value);
             }
             "id" if !value.contains('\0') => self.event.id = Some(value.to_owned()),
+            "event" => self.event.name = Some(value.to_owned()).filter(|name| name != "message"),
             "retry" => self.event.retry = value.parse().ok().or(self.event.retry),
-            // Comments, which keep a connection open, and event names.
+            // Comments, which keep a connection open.
             _ => {}
         }
     }
@@ -123,7 +130,7 @@ impl Events {
 mod tests {
     use super::*;
 
-    const STREAM: &str = "id: 1\ndata:\n\n: still there\n\nevent: message\r\ndata: {\"a\":\r\ndata:1}\r\n\r\nretry: 500\ndata: x\n\n";
+    const STREAM: &str = "id: 1\ndata:\n\n: still there\n\nevent: message\r\ndata: {\"a\":\r\ndata:1}\r\n\r\nretry: 500\ndata: x\n\nevent: ping\ndata: y\n\n";
 
     fn expected() -> Vec<Event> {
         let event = |data: &str| Event::of(data.to_owned());
@@ -131,6 +138,7 @@ mod tests {
             Event { id: Some("1".to_owned()), ..event("") },
             event("{\"a\":\n1}"),
             Event { retry: Some(500), ..event("x") },
+            Event { name: Some("ping".to_owned()), ..event("y") },
         ]
     }
 

@@ -102,7 +102,7 @@ pub(crate) async fn spoken(
     text: &str,
 ) -> Result<Option<String>, CallError> {
     let tools: Vec<&str> = shown.transcript.catalog.iter().map(|tool| tool.name.as_str()).collect();
-    for Spoken { tool, call } in spoken::calls(text, &tools) {
+    for Spoken { tool, call, formal } in spoken::calls(text, &tools) {
         let Some(call) = call else {
             return Ok(Some(format!(
                 "the answer's text contains a call of `{tool}` that cannot be read"
@@ -110,11 +110,15 @@ pub(crate) async fn spoken(
         };
         // The call has no id, so no receipt is opened.
         let (objection, _) = one(seen, shown, &call, Asking::Nobody).await?;
-        if let Some((why, true)) = objection {
-            return Ok(Some(format!(
-                "the answer's text contains a call of `{tool}` that may not run: {why}"
-            )));
-        }
+        // Rules did not see a call whose arguments do not match the schema; a client may make it.
+        let why = match objection {
+            Some((why, true)) => why,
+            Some(_) if !formal => "its arguments do not match the schema".to_owned(),
+            _ => continue,
+        };
+        return Ok(Some(format!(
+            "the answer's text contains a call of `{tool}` that may not run: {why}"
+        )));
     }
     Ok(None)
 }

@@ -25,6 +25,8 @@ const UNJUDGED: &[(&[&str], &str, Reach)] = &[
     (&["POST"], "messages/count_tokens", Reach::Keys),
     (&["POST"], "responses/input_tokens", Reach::Keys),
     (&["GET", "HEAD"], "", Reach::Owners),
+    (&["GET", "HEAD"], "health", Reach::Owners),
+    (&["GET", "HEAD"], "version", Reach::Owners),
     (&["POST"], "embeddings", Reach::Owners),
     (&["POST"], "moderations", Reach::Owners),
     (&["POST"], "rerank", Reach::Owners),
@@ -126,7 +128,9 @@ const PREFIXES_OF_KEYS: [&[&str]; 2] = [&[], &["v1"]];
 
 /// Who may make this request without it being judged.
 fn unjudged(method: &Method, path: &[&str]) -> Option<Reach> {
-    let reached = |before: &[&str], reach: Reach| match reach {
+    let reached = |before: &[&str], rule: &[&str], reach: Reach| match reach {
+        // Every path is a prefix of nothing.
+        _ if rule.is_empty() => PREFIXES_OF_KEYS.contains(&before),
         Reach::Keys => PREFIXES_OF_KEYS.contains(&before),
         Reach::Owners => !before.iter().any(|part| RESOURCES.contains(part)),
     };
@@ -136,7 +140,7 @@ fn unjudged(method: &Method, path: &[&str]) -> Option<Reach> {
                 let rule: Vec<&str> = rule.split('/').filter(|part| !part.is_empty()).collect();
                 let after = |at: usize| {
                     let (before, own) = path.split_at(at);
-                    matches(&rule, own) && reached(before, reach)
+                    matches(&rule, own) && reached(before, &rule, reach)
                 };
                 methods.contains(&method.as_str()) && (0..=path.len()).any(after)
             },
@@ -210,6 +214,10 @@ mod tests {
             ("POST", "/v1/embeddings", owners),
             ("POST", "/openai/deployments/m/embeddings", owners),
             ("HEAD", "/", owners),
+            ("GET", "/v1", owners),
+            ("GET", "/health", owners),
+            ("GET", "/v1/foo", None),
+            ("GET", "/v1/organization/admin_api_keys", None),
             ("DELETE", "/v1/responses/r1", owners),
             ("GET", "/v1/responses/r1", None),
             ("GET", "/v1/responses/models", None),

@@ -11,6 +11,8 @@ pub(crate) struct Spoken {
     pub(crate) tool: String,
     /// The call; `None` if its arguments cannot be read.
     pub(crate) call: Option<ToolCall>,
+    /// Whether the text is a JSON value as a whole, which need not be a call.
+    pub(crate) formal: bool,
 }
 
 /// The maximum number of arguments of a call.
@@ -47,7 +49,7 @@ pub(crate) fn calls(text: &str, tools: &[&str]) -> Vec<Spoken> {
         }
         let call = arguments
             .map(|arguments| ToolCall::new("", *tool, Value::Object(arguments).to_string()));
-        found.push(Spoken { tool: (*tool).to_owned(), call });
+        found.push(Spoken { tool: (*tool).to_owned(), call, formal });
     }
     found
 }
@@ -133,7 +135,10 @@ fn tagged(text: &str) -> Map<String, Value> {
     while let Some((_, inside)) = rest.split_once('<').filter(|_| found.len() < MOST_ARGUMENTS) {
         let Some((tag, after)) = inside.split_once('>') else { break };
         rest = after;
-        let name = tag.rsplit(['=', ' ']).next().unwrap_or(tag).trim_matches(['"', '\'']);
+        let named = tag.split_once("name=").map_or(tag, |(_, name)| name);
+        let named =
+            if named == tag { tag.rsplit(['=', ' ']).next() } else { named.split(' ').next() };
+        let name = named.unwrap_or(tag).trim_matches(['"', '\'']);
         if tag.starts_with('/') {
             continue;
         }
@@ -208,6 +213,14 @@ mod tests {
                 r#"<invoke name="cancel_order"><parameter name="id">7</parameter></invoke>"#,
                 seven.clone(),
             ),
+            (
+                r#"<invoke name="cancel_order"><parameter name="id" string="false">7</parameter></invoke>"#,
+                seven.clone(),
+            ),
+            (
+                "<｜tool▁call▁begin｜>function<｜tool▁sep｜>cancel_order\n```json\n{\"id\": 7}\n```<｜tool▁call▁end｜>",
+                seven.clone(),
+            ),
             ("```tool_code\nprint(default_api.cancel_order(id=7))\n```", seven.clone()),
             ("```tool_code\ncancel_order( id = 7, )\n```", seven.clone()),
             (
@@ -218,7 +231,7 @@ mod tests {
         ] {
             assert!(may_call(text, 0) && may_call(text, text.len().min(40)), "{text}");
             let found = calls(text, &tools);
-            let [Spoken { tool, call }] = found.as_slice() else { panic!("{text} {found:?}") };
+            let [Spoken { tool, call, .. }] = found.as_slice() else { panic!("{text} {found:?}") };
             let arguments =
                 call.as_ref().map(|call| serde_json::from_str(call.arguments.as_str()).unwrap());
             assert_eq!((tool.as_str(), arguments), ("cancel_order", expected), "{text}");

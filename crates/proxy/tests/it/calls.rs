@@ -179,8 +179,19 @@ fn room_to_think_ends_here() {
     });
 }
 
-/// Calls in a text, a part of each, and whether a rule denies them.
-const SPOKEN: [(&str, &str, bool); 8] = [
+/// Calls in a text, a part of each, and whether the answer is held: a rule denies the call, or its
+/// arguments do not match the schema.
+const SPOKEN: [(&str, &str, bool); 10] = [
+    (
+        "<tool_call>get_order\n<arg_key>id</arg_key>\n<arg_value>7</arg_value></tool_call>",
+        "arg_key",
+        true,
+    ),
+    (
+        r#"<tool_call>{"name": "get_order", "arguments": {"id": "7"}}</tool_call>"#,
+        "tool_call>",
+        true,
+    ),
     (
         r#"One moment. <tool_call>{"name": "cancel_order", "arguments": {"id": 7}}</tool_call>"#,
         "arguments",

@@ -241,9 +241,12 @@ impl HttpGateway {
                 return json(StatusCode::BAD_REQUEST, told);
             }
         };
-        let headers = self.onward(&head.headers);
-        if let Some(id) = session_of(&head.headers) {
-            let Some(client) = self.sessions().get(id).cloned() else { return no_session() };
+        let mut headers = self.onward(&head.headers);
+        let alone = message.is_alone();
+        let begins = message.method.as_deref() == Some("initialize") && !alone;
+        let known = session_of(&head.headers).map(|id| (id, self.sessions().get(id).cloned()));
+        if let Some((id, client)) = known.filter(|(_, client)| client.is_some() || !begins) {
+            let Some(client) = client else { return no_session() };
             let told = client.take(text, &headers).await;
             if let ClientReply::Passed(reply) | ClientReply::Answer(reply, _) = &told
                 && reply.status == StatusCode::NOT_FOUND
@@ -252,8 +255,9 @@ impl HttpGateway {
             }
             return of(told);
         }
-        let alone = message.is_alone();
-        if message.method.as_deref() == Some("initialize") && !alone {
+        if begins {
+            // A client may still name a session that has ended.
+            headers.remove(SESSION);
             return self.begin(message.id.as_deref(), text, &headers).await;
         }
         let client = match self.alone() {

@@ -403,9 +403,16 @@ impl Body {
 
     pub(super) async fn next(&mut self) -> Option<Result<Event, UpstreamError>> {
         loop {
-            if let Some(event) = self.events.next() {
+            if let Some(mut event) = self.events.next() {
                 if let Some(again) = &mut self.again {
                     again.note(&event);
+                }
+                // Events of another kind, such as `ping`, are no messages of the protocol.
+                if event.name.take().is_some() {
+                    event.data.clear();
+                    if event == Event::default() {
+                        continue;
+                    }
                 }
                 return Some(Ok(event));
             }

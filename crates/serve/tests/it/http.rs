@@ -194,6 +194,9 @@ fn a_session_has_a_server_and_receipts() {
         assert_eq!(desk.post(&headers, initialized).await.status, 202);
         assert_eq!(desk.ask(Method::DELETE, "/mcp", &headers, "").await.status(), 200);
         assert_eq!(desk.post(&headers, LIST).await.status, 404);
+        // A client begins anew, whatever session it names.
+        let greeting = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
+        assert_eq!(desk.post(&headers, greeting).await.status, 200);
         assert_eq!(desk.ask(Method::DELETE, "/mcp", &headers, "").await.status(), 404);
     });
 }

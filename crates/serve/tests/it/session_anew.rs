@@ -224,6 +224,38 @@ fn so_it_does_where_we_are_the_client() {
     });
 }
 
+/// A `ping` among the events of a server is no message, even if it looks like the answer.
+#[test]
+fn only_messages_of_a_stream_are_read() {
+    test(async {
+        let (url, _) = answering(|asked| {
+            let (head, body) = asked.split_once("\r\n\r\n").unwrap();
+            if head.starts_with("GET") || head.starts_with("DELETE") {
+                return (405, "", String::new());
+            }
+            let message = json(body);
+            let told = |text: &str| {
+                let content = json!([{ "type": "text", "text": text }]);
+                let result = json!({ "content": content, "protocolVersion": "2025-11-25",
+                    "capabilities": {}, "tools": [{ "name": "say", "inputSchema": {} }] });
+                json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })
+            };
+            let stream = format!(
+                "event: ping\ndata: {{\"now\":1}}\n\nevent: ping\ndata: {}\n\nevent: message\ndata: {}\n\n",
+                told("all passed"),
+                told("3 failed")
+            );
+            (200, "content-type: text/event-stream\r\n", stream)
+        })
+        .await;
+        let remote = Remote::new(&url, [], Duration::from_secs(10)).unwrap();
+        let mut desk = Desk::new(Server::Remote(remote));
+        desk.began().await;
+        let told = desk.ask(5, "tools/call", json!({ "name": "say", "arguments": {} })).await;
+        assert_eq!(told["result"]["content"][0]["text"], "3 failed", "{told}");
+    });
+}
+
 /// A server whose answers to calls exceed the maximum size of a message.
 const LOUD: &str = r#"
 while IFS= read -r line; do
