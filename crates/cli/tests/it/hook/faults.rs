@@ -19,7 +19,7 @@ fn no_transcript() {
 
 #[test]
 fn garbage() {
-    let stage = Stage::new();
+    let mut stage = Stage::new();
     for (input, expected) in [
         ("", "not JSON"),
         ("not json", "not JSON"),
@@ -33,6 +33,13 @@ fn garbage() {
     // Unknown events and members are ignored.
     stage.event("BrandNew", json!({ "surprise": [1, 2] })).passes();
     stage.event("PreToolUse", json!({ "tool_name": "BrandNew", "tool_input": {} })).passes();
+    stage.variables.push(("COUNTERFOIL_HOOKS_ON_FAILURE", "closed"));
+    for input in ["not json", "{}", r#"{"hook_event_name":"PreToolUse","session_id":"s"}"#] {
+        let refused = stage.sent("claude-code", input);
+        assert_eq!((refused.code, &*refused.out), (2, ""), "{refused:?}");
+        assert!(refused.err.contains("is configured to deny such calls"), "{refused:?}");
+    }
+    stage.event("BrandNew", json!({ "surprise": [1, 2] })).passes();
 }
 
 #[test]

@@ -37,7 +37,8 @@ const MOST_TO_READ: Duration = Duration::from_secs(22);
 const MOST: u64 = 64 * 1024 * 1024;
 
 /// Reads one event and answers it within its time limit. Whatever goes wrong before the answer is
-/// written, the exit code is 0, and standard output has one JSON object or nothing.
+/// written, the exit code is 0, and standard output has one JSON object or nothing; only an event that
+/// cannot be read has exit code 2 where the user wants failures to deny.
 pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let (told, telling) = channel();
@@ -46,8 +47,8 @@ pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     let waiting = std::thread::spawn(move || match wait(&telling, began) {
         Waited::Answered(event, answer) => (event, answer),
         Waited::InVain(event, answer) => {
-            let written = write(agent, &event, &answer);
-            std::process::exit(i32::from(written.is_err()));
+            let exit = write(agent, &event, &answer).unwrap_or(Exit::Internal);
+            std::process::exit(exit as i32);
         }
     });
     // A panic has already been printed; the waiting thread sees that the channel is closed.
@@ -59,15 +60,19 @@ pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     let (event, answer) = waiting.join().map_err(|_| {
         anyhow::anyhow!("the agent closed the connection before it received the answer")
     })?;
-    write(agent, &event, &answer)?;
-    Ok(Exit::Clean)
+    write(agent, &event, &answer)
 }
 
-fn write(agent: Agent, event: &str, answer: &Answer) -> anyhow::Result<()> {
+fn write(agent: Agent, event: &str, answer: &Answer) -> anyhow::Result<Exit> {
+    // Agents take this exit code as a refusal of whatever event they sent.
+    if let (true, Some(Decision::Deny(why))) = (event.is_empty(), &answer.decision) {
+        writeln!(io::stderr().lock(), "{why}").context("the answer cannot be written")?;
+        return Ok(Exit::Input);
+    }
     if let Some(text) = write_answer(agent, event, answer) {
         writeln!(io::stdout().lock(), "{text}").context("the answer cannot be written")?;
     }
-    Ok(())
+    Ok(Exit::Clean)
 }
 
 /// A message from the working thread to the waiting one.
@@ -108,7 +113,9 @@ fn wait(telling: &Receiver<Told>, began: Instant) -> Waited {
             }
             Err(RecvTimeoutError::Disconnected) => "internal error in counterfoil".to_owned(),
         };
-        let answer = after_failure(&failed, before, on_failure);
+        // An event that cannot be read may announce a call.
+        let unread = event.is_empty() && on_failure == OnFault::Closed;
+        let answer = after_failure(&failed, before || unread, on_failure);
         return Waited::Answered(event, answer);
     }
 }
@@ -147,7 +154,12 @@ fn answer(
             let _ = told.send(Told::Event(name.to_owned(), true));
             return Ok(refusal(&error));
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => {
+            let on_failure = said_of_failure(&absolute(global.place()));
+            let limit = HooksSettings::default().time_limit;
+            let _ = told.send(Told::Settings(limit, on_failure));
+            return Err(error.into());
+        }
     };
     let before = matches!(event.happening, Happening::Before(_));
     let _ = told.send(Told::Event(event.name.clone(), before));
