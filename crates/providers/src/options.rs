@@ -255,7 +255,7 @@ impl ProviderOptions {
         match url.scheme() {
             "https" => {}
             "http" if self.allow_http || is_here(&url) => {}
-            "http" => return Err(wrong("is neither encrypted nor on this machine")),
+            "http" => return Err(wrong("uses plain HTTP and is not on this machine: use `https`")),
             _ => return Err(wrong("is neither http nor https")),
         }
         if url.cannot_be_a_base() || url.host().is_none() {

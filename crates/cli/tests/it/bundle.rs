@@ -803,7 +803,7 @@ fn what_is_not_in_a_bundle_is_said() {
         (
             Provable::Session { name: "s2".to_owned(), since: None },
             true,
-            vec!["session `s2`: the last of them is not its end; the session may have continued"],
+            vec!["session `s2`: its last event does not end the session, which may have continued"],
         ),
     ];
     let lines = cases.iter().map(|(wanted, with_results, _)| {

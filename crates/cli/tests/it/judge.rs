@@ -111,7 +111,7 @@ fn nobody_to_ask_is_a_denial_unless_the_operator_wants_it_open() {
 #[test]
 fn a_judge_that_cannot_be_asked_is_refused_at_the_start() {
     for (more, complaint) in [
-        ("url = \"http://judge.example.com/v1\"", "is neither encrypted nor on this machine"),
+        ("url = \"http://judge.example.com/v1\"", "uses plain HTTP and is not on this machine"),
         ("url = \"ftp://127.0.0.1/\"", "is neither http nor https"),
         ("url = \"judge\"", "is not a URL"),
         ("url = \"http://127.0.0.1:1/\"", "`tools.adversarial_policy` has no `model`"),

@@ -77,7 +77,7 @@ fn check_whole(
         found.open(format!("session {session}: its events before {first} are not in the bundle"));
     }
     if !of.last.ends {
-        let what = "the last of them is not its end; the session may have continued";
+        let what = "its last event does not end the session, which may have continued";
         found.open(format!("session {session}: {what}"));
     }
 }

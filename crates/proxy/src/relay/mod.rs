@@ -299,7 +299,7 @@ impl Relay {
         let data = &frame.data;
         let empty = is_end || data.is_empty() || data.replace(' ', "") == "{\"type\":\"ping\"}";
         if self.ended && !empty {
-            self.cannot_read("the answer continues after its end".to_owned());
+            self.cannot_read("the answer contains data after its end marker".to_owned());
         }
     }
 

@@ -42,7 +42,7 @@ const NOT_TOLD: [(&str, fn(&Prose<'_>, &Predicate, Option<BlockKind>) -> bool); 
 ];
 
 const UNKNOWN: &str = "not a known kind of action";
-const CHANGES_NOTHING: &str = "changes nothing (other rules check reads and runs)";
+const CHANGES_NOTHING: &str = "only reads or runs something (other rules check such claims)";
 const BY_ANOTHER: &str = "done by someone else";
 const A_STATE: &str = "a state whose cause is not named";
 

@@ -131,7 +131,7 @@ static UNGROUNDED_VALUE: Meta = row(
     code::UNGROUNDED_VALUE,
     "ungrounded-value",
     Mode::Warn,
-    "an id, e-mail address or URL appears nowhere before the call",
+    "a call uses an id, e-mail address or URL that appears nowhere before it",
     include_str!("../../spec/UNGROUNDED_VALUE.md"),
 );
 

@@ -552,7 +552,7 @@ function checkSessions(bundle, events, found) {
     if (first > 1) found.open(`session ${name}: its events before ${first} are not in the bundle`);
     if (last.get(session).draft.event !== "ended") {
       found.open(
-        `session ${name}: the last of them is not its end; the session may have continued`,
+        `session ${name}: its last event does not end the session, which may have continued`,
       );
     }
   }
