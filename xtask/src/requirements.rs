@@ -1,5 +1,5 @@
 //! `cargo xtask requirements`: tests every example, key, type and promise of the product's source
-//! documents on the product. The results are in `docs/requirements.md`.
+//! documents on the product. The results are in `spec/requirements.md`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ const LATER: [(u32, &str); 2] =
 /// Flags of `cargo xtask requirements`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Write nothing, and fail if docs/requirements.md is not current
+    /// Write nothing, and fail if spec/requirements.md is not current
     #[arg(long)]
     check: bool,
 }
@@ -148,7 +148,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         let rows = rows(&document, &house, &mut wrong);
         let _ = write!(
             page,
-            "\n## {}\n\n| requirement | tried by | result |\n|---|---|---|\n",
+            "\n## {}\n\n| requirement | checked by | result |\n|---|---|---|\n",
             document.title
         );
         for row in rows {
@@ -169,20 +169,20 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     if !wrong.is_empty() {
         bail!("{} do not hold:\n{}", wrong.len(), wrong.join("\n"));
     }
-    let path = root.join("docs/requirements.md");
+    let path = root.join("spec/requirements.md");
     if std::fs::read_to_string(&path).ok().as_deref() == Some(&page) {
         return Ok(());
     }
     if options.check {
-        bail!("docs/requirements.md is not current: run `cargo xtask requirements`");
+        bail!("spec/requirements.md is not current: run `cargo xtask requirements`");
     }
     std::fs::write(&path, page).with_context(|| path.display().to_string())
 }
 
-const HEAD: &str = "<!-- made by `cargo xtask requirements` -->\n# Requirements\n\nThe product \
-                    comes from four documents. Each of their printed examples, test cases, keys with \
-                    defaults, variants, named types and promises is a row here, and is tried when \
-                    this page is made: COUNTS.\n";
+const HEAD: &str = "<!-- made by `cargo xtask requirements` -->\n# Requirements\n\nThe requirements \
+                    come from four documents. Every printed example, test case, key with its default, \
+                    variant, named type and promise in them has a row here. All rows except those for \
+                    code review are checked when this page is generated: COUNTS.\n";
 
 fn later(issue: u32) -> &'static str {
     LATER.iter().find(|(number, _)| *number == issue).map_or("", |(_, what)| what)
@@ -199,10 +199,10 @@ fn rows(document: &Document, house: &House, wrong: &mut Vec<String>) -> Vec<Row>
     };
     let differs = |why: &Option<String>| why.clone().map_or(Outcome::Works, Outcome::Differs);
     for row in &document.fixture {
-        add(row.what.clone(), "checking it", finds(&row.log, &row.finds), Outcome::Works);
+        add(row.what.clone(), "the rules", finds(&row.log, &row.finds), Outcome::Works);
     }
     for row in &document.call {
-        add(row.what.clone(), "validating it", comes_to(row), differs(&row.why));
+        add(row.what.clone(), "call validation", comes_to(row), differs(&row.why));
     }
     for row in &document.key {
         let what = format!("`{}`", row.name);
@@ -218,7 +218,7 @@ fn rows(document: &Document, house: &House, wrong: &mut Vec<String>) -> Vec<Row>
         add(row.what.clone(), &tried, house.has_test(&row.held_by), Outcome::Works);
     }
     for row in &document.different {
-        let tried = if row.log.is_some() { "checking it" } else { "reading" };
+        let tried = if row.log.is_some() { "the rules" } else { "code review (no test)" };
         let holds = row.log.as_ref().map_or(Ok(()), |log| finds(log, &row.finds));
         add(row.what.clone(), tried, holds, Outcome::Differs(row.why.clone()));
     }
