@@ -179,10 +179,11 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     std::fs::write(&path, page).with_context(|| path.display().to_string())
 }
 
-const HEAD: &str = "<!-- made by `cargo xtask requirements` -->\n# Requirements\n\nThe requirements \
-                    come from four documents. Every printed example, test case, key with its default, \
-                    variant, named type and promise in them has a row here. All rows except those for \
-                    code review are checked when this page is generated: COUNTS.\n";
+const HEAD: &str = "<!-- made by `cargo xtask requirements` -->\n# Requirements\n\nThe \
+                    requirements come from four documents. Every printed example, test case, key \
+                    with its default, variant, named type and promise in them has a row here. All \
+                    rows except those for code review are checked when this page is generated: \
+                    COUNTS.\n";
 
 fn later(issue: u32) -> &'static str {
     LATER.iter().find(|(number, _)| *number == issue).map_or("", |(_, what)| what)
