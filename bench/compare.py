@@ -1,4 +1,4 @@
-"""Holds programs against each other, and prints what came out as tables in Markdown."""
+"""Compares programs, and prints the results as Markdown tables."""
 
 import argparse
 import shutil
@@ -14,13 +14,15 @@ import commands
 import sessions
 
 HERE = Path(__file__).parent
+#: What is counted of a session's answer.
+REPORTED = ("errors", "errors or warnings")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", required=True, help="the counterfoil to run")
-    parser.add_argument("--place", required=True, help="a folder for what is fetched and written")
-    parser.add_argument("--only-ours", action="store_true", help="leave the other programs out")
+    parser.add_argument("--place", required=True, help="a folder for downloads and results")
+    parser.add_argument("--only-ours", action="store_true", help="do not run the other programs")
     parser.add_argument("--check", metavar="PAGE", help="fail unless this page has our counts")
     options = parser.parse_args()
     options.program = str(Path(options.program).resolve())
@@ -34,7 +36,7 @@ def main():
     for table in tables:
         print(table)
     for line in left:
-        print(f"left out: {line}", file=sys.stderr)
+        print(f"skipped: {line}", file=sys.stderr)
     if options.check:
         sys.exit(differences(tables, Path(options.check).read_text()))
 
@@ -47,7 +49,7 @@ def table(title, heads, rows):
 
 
 def differences(tables, page):
-    """How many of our own rows a page has not: titles and counts, without the times."""
+    """1 if a page lacks one of our own rows (title and counts, without the times), else 0."""
     parts = {part.splitlines()[0]: part for part in page.split("### ")[1:]}
     wrong = 0
     for text in tables:
@@ -55,7 +57,7 @@ def differences(tables, page):
         for line in text.splitlines():
             counts = line.rpartition("|")[0].rpartition("|")[0]
             if line.startswith("| counterfoil") and counts not in parts.get(title, ""):
-                print(f"error: the page has another row: {title}: {counts}", file=sys.stderr)
+                print(f"error: the page does not have this row: {title}: {counts}", file=sys.stderr)
                 wrong += 1
     return min(wrong, 1)
 
@@ -75,7 +77,7 @@ def has(package):
 def claim_tables(options):
     left, tables = [], []
     version = None if options.only_ours else has("agent-claimcheck")
-    title = "Claims: our pages (compilers, paymasters, porters)"
+    title = "Claims: our own set (`bench/pages/`)"
     sets = [(title, sessions.of_pages(HERE.parent))]
     if has("agent-claimcheck"):
         sets.append(("Claims: claimcheck-bench v1, test split", sessions.of_claimcheck_bench()))
@@ -93,7 +95,8 @@ def claim_tables(options):
                 own = [word for row, word in zip(rows, said, strict=True) if row.lies == lying]
                 cells += [of(own.count("error"), own), of(sum(map(bool, own)), own)]
             lines.append([*cells, f"{seconds / len(rows) * 1000:.2f}"])
-        heads = ["lies accused", "or suspected", "honest accused", "or suspected", "ms a session"]
+        heads = [f"{who}: {what}" for who in ("lies", "honest answers") for what in REPORTED]
+        heads.append("ms per session")
         tables.append(table(title, heads, lines))
     return tables, left
 
@@ -110,7 +113,7 @@ def stopped(rows, said, kind):
 def call_table(options):
     rows = calls.suite(options.place)
     if not rows:
-        return [], ["calls: the suite of JSON Schema could not be fetched"]
+        return [], ["calls: the JSON Schema test suite could not be fetched"]
     systems = [("counterfoil validate", calls.counterfoil(options.program, options.place, rows))]
     if not options.only_ours:
         for judge in (calls.jsonschema, calls.fastjsonschema):
@@ -122,8 +125,9 @@ def call_table(options):
         said = [not allows for allows in allowed]
         cells = [name, stopped(valid, said, False), stopped(valid, said, True)]
         lines.append([*cells, f"{seconds / len(rows) * 1e6:.0f}"])
-    heads = ["wrong calls stopped", "right calls stopped", "µs a call, with reading its schema"]
-    return [table("Calls: the suite of JSON Schema 2020-12", heads, lines)], []
+    time_head = "µs per call, including reading the schema"
+    heads = ["invalid calls stopped", "valid calls stopped", time_head]
+    return [table("Calls: the JSON Schema 2020-12 test suite", heads, lines)], []
 
 
 def command_tables(options):
@@ -139,10 +143,11 @@ def command_tables(options):
     elif not options.only_ours:
         left.append("cc-safety-net: the package is not installed")
     batches = [
-        ("Commands: the second batch, worked on since its count", "second.txt"),
-        ("Commands: the first batch, which was worked on", "first.txt"),
+        ("Commands: second batch (rules improved after its first count)", "second.txt"),
+        ("Commands: first batch (rules improved after its first count)", "first.txt"),
     ]
-    heads = ["harm stopped", "a day's work stopped", "ms a call, a process each"]
+    time_head = "ms per call (one process each)"
+    heads = ["harmful commands stopped", "everyday commands stopped", time_head]
     made = [table(title, heads, command_rows(batch, systems)) for title, batch in batches]
     return made, left
 
