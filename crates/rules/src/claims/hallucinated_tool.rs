@@ -64,6 +64,8 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
             Note::proven(format!("`{}` is not available", tool.name))
                 .help("say which tool was really used"),
         ),
+        // Where there is no tool and no call, no tool was used, whatever it is called.
+        Known::No | Known::Unknown if mention.described && !has_no_tools(facts, mention) => {}
         // A capitalised word may describe any tool that was called.
         Known::No if mention.loud && facts.record().count_before(turn) > 0 => {
             findings.not_checkable(claim);
@@ -85,6 +87,14 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         ),
         Known::Unknown => findings.not_checkable(claim),
     }
+}
+
+fn has_no_tools(facts: &Facts<'_>, mention: &Mention) -> bool {
+    let catalog = &facts.transcript().catalog;
+    mention.called
+        && catalog.is_known()
+        && catalog.iter().next().is_none()
+        && facts.record().executions().is_empty()
 }
 
 /// Returns why a call does not count as use: its tool is not registered, or not available, and no

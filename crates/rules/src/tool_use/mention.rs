@@ -23,6 +23,8 @@ pub(crate) struct Mention {
     /// Whether verb, name and noun are in capitals: "I USED THE CALCULATOR TOOL" may name a tool or
     /// describe one.
     pub(crate) loud: bool,
+    /// Whether it is a word in small letters: "the websearch tool", but also "the right tool".
+    pub(crate) described: bool,
 }
 
 /// The tools that one answer says it used. `catalogued` returns whether a name is a tool's.
@@ -43,7 +45,9 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
         }
         let named = things(prose, clause, catalogued);
         let used = named.into_iter().filter_map(|thing| {
-            let called = use_of(prose, index, clause, &thing, after)?;
+            let done = || catalogued(&thing.name) && was_done_with(prose, clause, &thing);
+            let called = use_of(prose, index, clause, &thing, after);
+            let called = called.or_else(|| done().then_some(true))?;
             Some((thing, called))
         });
         let used: Vec<(Thing, bool)> = used.collect();
@@ -58,8 +62,9 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
 fn mention(answer: &Answer<'_>, clause: &Clause, thing: Thing, called: bool) -> Mention {
     let objects = vec![Object { kind: ObjectKind::Tool, text: thing.name.clone() }];
     let loud = thing.is_loud(&answer.prose, clause);
+    let described = !thing.noun.is_empty() && is_small(&answer.prose, thing.tokens.start);
     let claim = answer.prose.claim(clause, ClaimKind::Tool, objects, answer.turn);
-    Mention { claim, name: thing.name, noun: thing.noun, called, loud }
+    Mention { claim, name: thing.name, noun: thing.noun, called, loud, described }
 }
 
 /// A noun phrase that may be a tool.
@@ -179,7 +184,10 @@ fn around_noun(
     }
     let (topic, from) = topic_before(prose, clause, noun);
     let phrase = topic.join("_");
-    let named = !phrase.is_empty() && catalogued(&phrase);
+    let the = from.checked_sub(1).and_then(|at| prose.tokens.get(at));
+    let described = word == "tool" && topic.len() == 1 && is_small(prose, from);
+    let named = !phrase.is_empty() && catalogued(&phrase)
+        || described && the.is_some_and(|t| prose.is_word(t, "the"));
     if named { vec![thing(phrase, from..noun + 1)] } else { Vec::new() }
 }
 
@@ -241,6 +249,14 @@ fn topic_before(prose: &Prose<'_>, clause: &Clause, noun: usize) -> (Vec<String>
     }
     words.reverse();
     (words, from)
+}
+
+/// Whether a token is a word in small letters that the lexicon does not have.
+fn is_small(prose: &Prose<'_>, at: usize) -> bool {
+    prose
+        .tokens
+        .get(at)
+        .is_some_and(|t| t.kind == TokenKind::Word && !t.quoted && !t.capital && t.tags.is_empty())
 }
 
 /// How the clause says that the tool was used: `Some(true)` if it was called, `Some(false)` if it
@@ -353,6 +369,18 @@ fn goes_on(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> b
 fn ends_or_has_purpose(prose: &Prose<'_>, rest: &[Token]) -> bool {
     let mut words = rest.iter().filter(|t| !matches!(t.kind, TokenKind::Symbol(_)));
     words.next().is_none_or(|first| prose.is(first, words!["to", "for"]))
+}
+
+/// "The message was sent using the X tool".
+fn was_done_with(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
+    clause.predicates.iter().any(|p| {
+        let between = prose.tokens(p.verb + 1..thing.tokens.start);
+        let means = between.iter().rev().find(|t| !t.has(Tags::DETERMINER));
+        is_passive(p)
+            && !p.negated
+            && p.verb < thing.tokens.start
+            && means.is_some_and(|t| prose.is(t, words!["using", "via", "through", "with"]))
+    })
 }
 
 /// "The X tool was used to verify this".
