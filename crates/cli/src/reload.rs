@@ -13,9 +13,13 @@ const EVERY: Duration = Duration::from_millis(250);
 /// A file's path, and its modification time and length if it exists.
 type Looks = Vec<(PathBuf, Option<(SystemTime, u64)>)>;
 
-/// Calls `apply` with the new options whenever a file changes, as long as the future is polled.
-/// Unusable files change nothing.
-pub(crate) async fn follow(place: Place, apply: impl Fn(&Options) -> anyhow::Result<()>) {
+/// Calls `apply` with the new options whenever a file changes, and `tell` with the result, as long
+/// as the future is polled. Unusable files change nothing.
+pub(crate) async fn follow<T>(
+    place: Place,
+    apply: impl Fn(Options) -> anyhow::Result<T>,
+    tell: impl Fn(anyhow::Result<T>),
+) {
     let mut before = looks(&place);
     loop {
         tokio::time::sleep(EVERY).await;
@@ -24,20 +28,27 @@ pub(crate) async fn follow(place: Place, apply: impl Fn(&Options) -> anyhow::Res
             continue;
         }
         before = now;
-        let told = match config::find(&place).and_then(|found| apply(&found.options)) {
-            Ok(()) => {
-                "note: configuration reloaded: changes to servers and to the rules for calls are \
-                 now in effect"
-                    .to_owned()
-            }
-            Err(error) => format!(
-                "warning: the changed configuration is invalid, so the previous one stays in \
-                 effect: {error:#}"
-            ),
-        };
-        // Standard error may be closed; the change applies anyway.
-        writeln!(io::stderr(), "{told}").ok();
+        tell(config::find(&place).and_then(|found| apply(found.options)));
     }
+}
+
+/// Tells on standard error how a reload went.
+pub(crate) fn announce(went: anyhow::Result<()>) {
+    let told = match went {
+        Ok(()) => {
+            "note: configuration reloaded: changes to servers and to the rules for calls are now \
+             in effect"
+                .to_owned()
+        }
+        Err(error) => format!("warning: {}", invalid(&error)),
+    };
+    // Standard error may be closed; the change applies anyway.
+    writeln!(io::stderr(), "{told}").ok();
+}
+
+/// Says that nothing was reloaded, and why.
+pub(crate) fn invalid(error: &anyhow::Error) -> String {
+    format!("the changed configuration is invalid, so the previous one stays in effect: {error:#}")
 }
 
 fn looks(place: &Place) -> Looks {

@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 
 use anyhow::Context as _;
 use counterfoil_agent::{
@@ -19,13 +20,14 @@ use counterfoil_providers::Provider;
 use tokio::runtime::Runtime;
 
 use super::row::Row;
-use super::seen::noted;
+use super::seen::{noted, warned};
 use crate::command::Global;
 use crate::config::{self, Options};
 use crate::exit::Complaint;
 use crate::guard::{Making, settings_beside};
 use crate::judge::Judging;
 use crate::provider::provider;
+use crate::reload::{follow, invalid};
 use crate::servers::{self, Servers};
 use crate::skills::find;
 use crate::state::State;
@@ -39,6 +41,7 @@ pub(crate) struct Begun {
     /// `None` if its store cannot be used.
     pub(crate) scheduler: Option<Scheduler>,
     servers: Servers,
+    reloads: Receiver<Reloaded>,
     pub(crate) options: Options,
     pub(crate) settings: GuardSettings,
     /// The model's name for people.
@@ -52,6 +55,9 @@ pub(crate) struct Begun {
     /// The lock that keeps other processes from continuing the session.
     _lock: Option<File>,
 }
+
+/// The configuration that took effect, or why the previous one stays.
+type Reloaded = anyhow::Result<(Options, GuardSettings)>;
 
 /// The options from the command line.
 pub(crate) struct Wanted<'w> {
@@ -123,11 +129,13 @@ pub(crate) fn begin(
         settings: agent,
         caller: None,
     })?;
+    let reloads = reloads(global, agent.guard(), &folder, runtime);
     let mut begun = Begun {
         agent,
         memory,
         scheduler,
         servers,
+        reloads,
         options,
         settings,
         model,
@@ -138,6 +146,25 @@ pub(crate) fn begin(
     };
     begun.register(&helpers, &skills)?;
     Ok(begun)
+}
+
+/// Reloads the rules for calls whenever the configuration changes.
+fn reloads(
+    global: &Global,
+    guard: &Guard,
+    folder: &StateFolder,
+    runtime: &Runtime,
+) -> Receiver<Reloaded> {
+    let (sender, reloads) = channel();
+    let (guard, folder) = (guard.clone(), folder.clone());
+    let apply = move |options: Options| {
+        let settings = settings_beside(&options, Some(&folder))?;
+        guard.reload(settings.clone());
+        Ok((options, settings))
+    };
+    // At the end of the conversation, no one hears about it.
+    runtime.spawn(follow(global.place(), apply, move |went| drop(sender.send(went))));
+    reloads
 }
 
 /// Creates the guard, without the tools of a conversation.
@@ -168,10 +195,31 @@ impl Begun {
         Ok(())
     }
 
-    /// Offers the present tools of servers that have announced a change, and returns the notices.
-    pub(crate) async fn list_tools_again(&mut self) -> Vec<Row> {
+    /// Takes up what has changed since the last turn, and returns the notices: the configuration,
+    /// and the tools of servers that have announced a change.
+    pub(crate) async fn news(&mut self) -> Vec<Row> {
+        let mut rows: Vec<Row> = Vec::new();
+        while let Ok(went) = self.reloads.try_recv() {
+            rows.push(self.reloaded(went));
+        }
         let said = self.servers.list_again(self.agent.guard()).await;
-        said.iter().map(|said| noted(said)).collect()
+        rows.extend(said.iter().map(|said| noted(said)));
+        rows
+    }
+
+    /// Notes the settings that a reload has changed; the others stay as they were at the start.
+    fn reloaded(&mut self, went: Reloaded) -> Row {
+        match went {
+            Ok((options, settings)) => {
+                self.options.tools.adversarial_policy = options.tools.adversarial_policy;
+                (self.settings.quota, self.settings.shell) = (settings.quota, settings.shell);
+                noted(
+                    "configuration reloaded: changes to the rules for calls are now in effect; \
+                     other changes need a restart",
+                )
+            }
+            Err(error) => warned(&invalid(&error)),
+        }
     }
 
     /// Returns a task that is due now, if there is one.

@@ -63,6 +63,11 @@ pub(crate) fn noted(text: &str) -> Row {
     Row::of(Tone::Note, "note").and(Tone::Plain, format!(": {text}"))
 }
 
+/// Formats a warning.
+pub(crate) fn warned(text: &str) -> Row {
+    Row::of(Tone::Note, "warning").and(Tone::Plain, format!(": {text}"))
+}
+
 /// Formats an error.
 pub(crate) fn wrong(text: &str) -> Row {
     Row::of(Tone::Wrong, "error").and(Tone::Plain, format!(": {text}"))

@@ -19,9 +19,12 @@ async fn turn(
     front: &mut impl Front,
     said: &str,
 ) -> anyhow::Result<Option<Result<Turned, TurnError>>> {
-    front.show(&begun.list_tools_again().await)?;
+    front.show(&begun.news().await)?;
     let mut watching = front.watch(begun);
-    front.during(begun.agent.turn(said, &mut watching)).await
+    let went = front.during(begun.agent.turn(said, &mut watching)).await?;
+    drop(watching);
+    front.show(&begun.news().await)?;
+    Ok(went)
 }
 
 /// Answers one prompt.

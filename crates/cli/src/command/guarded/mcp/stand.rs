@@ -21,7 +21,7 @@ use super::{Arguments, inspect};
 use crate::config::{self, ListenOptions, Options};
 use crate::exit::{Complaint, Exit};
 use crate::guard::{Making, settings_beside};
-use crate::reload::follow;
+use crate::reload::{announce, follow};
 use crate::servers::configured;
 use crate::signals::interrupted;
 use crate::spans;
@@ -71,13 +71,14 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
         let (guard, servers) = (standing.guard.clone(), standing.servers.clone());
         let folder = standing.state.folder();
         let follows = !arguments.reach.is_named();
-        tokio::spawn(follow(global.place(), move |options| {
+        let apply = move |options: Options| {
             if follows {
-                servers.replace(configured(options, Some(&folder))?);
+                servers.replace(configured(&options, Some(&folder))?);
             }
-            guard.reload(settings_beside(options, Some(&folder))?);
+            guard.reload(settings_beside(&options, Some(&folder))?);
             Ok(())
-        }));
+        };
+        tokio::spawn(follow(global.place(), apply, announce));
         let guard = standing.guard.clone();
         let standing = async {
             match arguments.listen {

@@ -19,7 +19,7 @@ use crate::config::{self, Options, Place};
 use crate::exit::{Complaint, Exit};
 use crate::guard::{Making, settings_beside};
 use crate::judge::Judging;
-use crate::reload::follow;
+use crate::reload::{announce, follow};
 use crate::signals::interrupted;
 use crate::spans;
 
@@ -84,13 +84,13 @@ struct Follows {
 impl Follows {
     async fn follow(self, place: Place, proxy: Arc<Proxy>, guard: Guard) {
         let Self { listen, standing, folder } = self;
-        let apply = move |options: &Options| {
-            may_listen(&said(options, &standing), listen)?;
-            proxy.reload(settings(options, &standing)?);
-            guard.reload(settings_beside(options, Some(&folder))?);
+        let apply = move |options: Options| {
+            may_listen(&said(&options, &standing), listen)?;
+            proxy.reload(settings(&options, &standing)?);
+            guard.reload(settings_beside(&options, Some(&folder))?);
             Ok(())
         };
-        follow(place, apply).await;
+        follow(place, apply, announce).await;
     }
 }
 
