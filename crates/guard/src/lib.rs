@@ -50,6 +50,7 @@ mod gate;
 mod guard;
 mod heard;
 mod host;
+mod named;
 mod offer;
 mod options;
 mod overflow;

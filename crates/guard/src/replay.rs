@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::explained::{deciding_reasons, verdict_word, verdicts_json};
 use crate::gate::Gates;
+use crate::named::named;
 
 /// The surroundings in which recorded calls are judged again.
 #[derive(Debug, Clone, Default)]
@@ -154,8 +155,7 @@ impl SessionPast {
             }
         }
         if message.role == Role::User && !message.text.is_empty() {
-            let mentioned = self.tools.iter().filter(|tool| message.text.contains(*tool));
-            self.mentioned = mentioned.cloned().collect();
+            self.mentioned = named(&message.text, self.tools.iter());
         }
     }
 }

@@ -190,9 +190,10 @@ impl ToolDependencyGraph {
         requires.filter(|name| !turn.completed.contains(*name)).collect()
     }
 
-    /// Whether this tool requires others, including ones that have already succeeded.
-    pub(crate) fn requires_some(&self, tool: &str) -> bool {
-        self.enabled && self.rules.get(tool).is_some_and(|rule| !rule.requires.is_empty())
+    /// Whether this tool requires others, and all of them have succeeded.
+    pub(crate) fn has_met(&self, tool: &str, completed: &BTreeSet<String>) -> bool {
+        let rule = self.rules.get(tool).filter(|rule| self.enabled && !rule.requires.is_empty());
+        rule.is_some_and(|rule| rule.requires.iter().all(|name| completed.contains(name)))
     }
 
     /// Whether dependencies are checked.

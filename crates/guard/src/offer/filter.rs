@@ -77,6 +77,8 @@ pub struct ToolFilterResult {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) query: &'a str,
+    /// The tools that the request names.
+    pub(super) named: &'a BTreeSet<String>,
     /// The tools that the model has called since the user's last message.
     pub(super) referenced: &'a BTreeSet<String>,
     /// What preferred tools add to each tool's score.
@@ -191,22 +193,11 @@ fn shown(tool: &Tool, options: &ToolFilterOptions, asked: &Asked<'_>) -> Vec<Inc
         // Any result may be cut, so this tool is needed whatever the request is about.
         (tool.name == READ_OVERFLOW, InclusionReason::AlwaysOn),
         (options.always_on.contains(&tool.name), InclusionReason::AlwaysOn),
-        (names(asked.query, &tool.name), InclusionReason::NameMentioned),
+        (asked.named.contains(&tool.name), InclusionReason::NameMentioned),
         (asked.referenced.contains(&tool.name), InclusionReason::Referenced),
         (short, InclusionReason::ShortDescription),
     ];
     reasons.into_iter().filter_map(|(is, reason)| is.then_some(reason)).collect()
-}
-
-/// Whether a text contains the tool's name as a whole word.
-fn names(text: &str, tool: &str) -> bool {
-    let part = |c: char| c.is_alphanumeric() || c == '_';
-    !tool.is_empty()
-        && text.match_indices(tool).any(|(at, _)| {
-            let before = text.get(..at).and_then(|text| text.chars().next_back());
-            let after = text.get(at + tool.len()..).and_then(|text| text.chars().next());
-            !before.is_some_and(part) && !after.is_some_and(part)
-        })
 }
 
 /// The cosine similarity; `None` if a vector has no direction or their lengths differ.

@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::gate::{Available, Turn, available};
 use crate::guard::Guard;
 use crate::host::HostTools;
+use crate::named::named;
 use crate::ports::Embedder;
 use crate::session::{Held, Session, Surroundings};
 
@@ -63,7 +64,7 @@ impl Session {
     pub fn offer(&self) -> Offer {
         let guard = self.guard();
         let held = self.hold(guard, &Surroundings::default());
-        guard.augmented(guard.all(&held, &held.tools, &guard.catalog()))
+        guard.all(&held, "", &held.tools, &guard.catalog())
     }
 
     /// Returns a host's tools that its model may see for this request.
@@ -72,16 +73,19 @@ impl Session {
         let held = self.hold(guard, &Surroundings::default());
         let catalog = tools.catalog();
         let names = catalog.iter().map(|tool| tool.name.clone()).collect();
-        let offer = guard.augmented(guard.all(&held, &names, catalog));
-        guard.chosen(self, query, offer).await
+        let offer = guard.all(&held, query, &names, catalog);
+        guard.chosen(self, &held, query, offer).await
     }
 
     /// Returns the tools that the model may see for one request. If the settings allow it, only
     /// tools similar to the request are offered. The others are marked [`unlike`](Excluded::unlike)
-    /// and can still be called.
+    /// and can still be called. Tools that the request names are offered as if it were the user's
+    /// latest message.
     pub async fn offer_for(&self, query: &str) -> Offer {
         let guard = self.guard();
-        guard.chosen(self, query, self.offer()).await
+        let held = self.hold(guard, &Surroundings::default());
+        let offer = guard.all(&held, query, &held.tools, &guard.catalog());
+        guard.chosen(self, &held, query, offer).await
     }
 }
 
@@ -116,7 +120,7 @@ impl Guard {
         offer
     }
 
-    async fn chosen(&self, session: &Session, query: &str, mut offer: Offer) -> Offer {
+    async fn chosen(&self, session: &Session, held: &Held, query: &str, mut offer: Offer) -> Offer {
         let options = &self.settings().tool_filter;
         let Some(embedder) = self.embedder().filter(|_| options.enabled) else { return offer };
         if query.trim().is_empty() {
@@ -124,22 +128,17 @@ impl Guard {
         }
         let filter = self.filter_of(&offer.tools, embedder).await;
         let referenced = session.record().calls.referenced().clone();
-        let asked = Asked { query, referenced: &referenced, boosts: &offer.boosts };
+        let named = named(query, offer.tools.iter().map(|tool| &tool.name));
+        let asked = Asked { query, named: &named, referenced: &referenced, boosts: &offer.boosts };
         let result = filter.filter(options, &asked, embedder).await;
-        let policy = self.policy();
+        let dependencies = &self.policy().settings.dependencies;
         offer.tools.retain(|tool| result.included.contains_key(&tool.name));
         offer.boosts.retain(|tool, _| result.included.contains_key(tool));
         offer.thinking.retain(|tool| result.included.contains_key(tool));
         offer.reasons = result.included;
         for (tool, reasons) in &mut offer.reasons {
-            // It is offered, so the tools that it requires have succeeded.
-            reasons.extend(
-                policy
-                    .settings
-                    .dependencies
-                    .requires_some(tool)
-                    .then_some(InclusionReason::DependencyMet),
-            );
+            let met = dependencies.has_met(tool, &held.completed);
+            reasons.extend(met.then_some(InclusionReason::DependencyMet));
         }
         offer.scores = result.scores;
         let unlike = |tool| Excluded { unlike: true, ..Excluded::named(tool) };
@@ -147,8 +146,10 @@ impl Guard {
         offer
     }
 
-    fn all(&self, held: &Held, tools: &BTreeSet<String>, catalog: &Catalog) -> Offer {
-        let turn = Turn { tools, completed: &held.completed, mentioned: &held.mentioned };
+    /// Returns all tools that may be used, for a user who has just made this request.
+    fn all(&self, held: &Held, query: &str, tools: &BTreeSet<String>, catalog: &Catalog) -> Offer {
+        let mentioned = &*held.mentioned | &named(query, tools.iter());
+        let turn = Turn { tools, completed: &held.completed, mentioned: &mentioned };
         let Available { offered, excluded, deadlock } =
             available(&self.policy().settings.dependencies, &turn);
         let mut offer = Offer { deadlock, ..Offer::default() };
@@ -164,7 +165,7 @@ impl Guard {
         let waiting =
             waiting.map(|(tool, waits_for)| Excluded { waits_for, ..Excluded::named(tool) });
         offer.excluded.extend(waiting);
-        offer
+        self.augmented(offer)
     }
 
     /// The filter for these tools, reused if the tools have not changed.

@@ -6,6 +6,7 @@ use counterfoil_model::{Digest, Role, Transcript};
 
 use super::calls::Calls;
 use crate::heard::Heard;
+use crate::named::named;
 use crate::timeline::Timeline;
 
 /// What this process knows about the messages and calls of a session: a view of the ledger.
@@ -109,9 +110,8 @@ impl Record {
         for (at, message) in transcript.messages.iter().enumerate().skip(before) {
             self.heard.message(at, message);
             if message.role == Role::User {
-                let catalog = transcript.catalog.iter();
-                let named = catalog.filter(|tool| message.text.contains(&tool.name));
-                self.mentioned = Arc::new(named.map(|tool| tool.name.clone()).collect());
+                let tools = transcript.catalog.iter().map(|tool| &tool.name);
+                self.mentioned = Arc::new(named(&message.text, tools));
             }
         }
     }

@@ -137,6 +137,30 @@ fn dependencies_hold_behind_the_filter() {
     assert!(offer.scores["pay_invoice"] > offer.boosts["pay_invoice"]);
 }
 
+/// A tool that the request names waits for nothing, whether the request is recorded or only asked
+/// about. What it waits for has not succeeded, so that is no reason.
+#[test]
+fn a_request_that_names_a_tool_frees_it() {
+    let mut options = filtering(1);
+    options["tools"] = json!({ "dependencies": { "enabled": true, "rules": {
+        "cancel_order": { "requires": ["find_order"] },
+    } } });
+    for query in ["use cancel_order", "Use Cancel-Order"] {
+        for model in [words(), None] {
+            let guard = guard(options.clone(), model);
+            let session = session(&guard, "s");
+            let preview = offered(&session, query);
+            assert!(names(&preview).contains(&"cancel_order"), "{query}");
+            if let Some(reasons) = preview.reasons.get("cancel_order") {
+                assert_eq!(reasons, &[NameMentioned]);
+            }
+            wait(session.hear(Role::User, query)).unwrap();
+            assert_eq!(offered(&session, query), preview);
+            assert_eq!(wait(run(&session, "cancel_order", "{}")).status, Status::Completed);
+        }
+    }
+}
+
 /// An offered schema has room to think; what is admitted, recorded and executed contains no
 /// thoughts, and a call with nothing else runs nothing.
 #[test]
