@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use counterfoil_admission::{Ending, Fixation, FixationEvent, FixationSettings, Step};
-use counterfoil_ledger::{Draft, Event, Ledger, Opened, ReadLedgerError};
+use counterfoil_ledger::{Draft, Event, Ledger, Opened, ReadLedgerError, Rejected};
 use counterfoil_model::{Arguments, Role, Status};
 
 /// The number of latest events that are read: enough for the longest cycle that is detected.
@@ -52,6 +52,11 @@ pub(crate) fn ending_of(status: Status) -> Ending {
     }
 }
 
+/// Whether admission refused a call of `caller`. A call that a gate denied may be allowed later.
+fn is_refusal(rejected: &Rejected, caller: Option<&str>) -> bool {
+    rejected.status == Status::Refused && rejected.call.caller_id.as_deref() == caller
+}
+
 fn replayed(
     events: impl IntoIterator<Item = Event>,
     caller: Option<&str>,
@@ -76,6 +81,16 @@ fn replayed(
                     writes: None,
                 });
                 last = Some((opened, nudge));
+            }
+            // A call that the agent made and admission refused, like one that failed.
+            Draft::Rejected(rejected) if is_refusal(&rejected, caller) => {
+                fixation.record(Step {
+                    tool: &rejected.call.tool,
+                    arguments: &Arguments::from(&rejected.call.arguments),
+                    result: &rejected.answer,
+                    ending: Ending::Failed,
+                    writes: None,
+                });
             }
             // After a message of the user, earlier repetitions belong to another task.
             Draft::Said(said) if said.role == Role::User => fixation.reset(),

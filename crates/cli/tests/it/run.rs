@@ -58,7 +58,10 @@ fn a_call_is_answered_with_its_receipt() {
         shop.json("run shell --json --yes --session s1", r#"{"command": "printf hello"}"#);
     assert_eq!(code, 0, "{whole:#}");
     let members: Vec<&String> = whole.as_object().unwrap().keys().collect();
-    assert_eq!(members, ["execution_id", "status", "category", "result", "warnings", "receipt"]);
+    assert_eq!(
+        members,
+        ["execution_id", "status", "category", "result", "warnings", "nudge", "receipt"]
+    );
     assert_eq!(
         (&whole["status"], &whole["category"], &whole["receipt"]["exit_code"]),
         (&"completed".into(), &Value::Null, &0.into())
@@ -480,6 +483,29 @@ fn a_call_is_recorded_with_its_surroundings_and_repetition_is_counted() {
     let repeated = &counted["repetitions"][0];
     assert_eq!((&repeated["tool"], &repeated["count"]), (&"shell".into(), &4.into()));
     assert_eq!(counted["repetitions"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn repetition_across_runs_is_told_counted_and_refused() {
+    let config = "[tools.fixation]\nstreak = 2\nwindow = 3\n";
+    let shop = Shop::new(&[("counterfoil.toml", config)]);
+    let repetition = |session: &str| {
+        let (_, counted) = shop.json(&format!("stats --session {session} --format json"), "");
+        let all = counted["repetitions"].as_array().unwrap().clone();
+        assert_eq!(all.len(), 1, "{all:?}");
+        (all[0]["count"].as_u64().unwrap(), all[0]["refused"].as_bool().unwrap())
+    };
+    for n in 1..=5 {
+        let (_, whole) = shop.json(&format!("run shell --yes --json --session f -- echo {n}"), "");
+        let nudge = whole["nudge"].as_str().unwrap_or_default();
+        assert_eq!(nudge.starts_with("You have called `shell`"), n > 1, "{whole:#}");
+    }
+    assert_eq!(repetition("f"), (3, false));
+    for n in 1..=6 {
+        let ran = shop.run("run read_file --session g path=nope.txt", "");
+        assert_eq!(ran.err.contains("REPEATED_CALL"), n > 2, "{ran}");
+    }
+    assert_eq!(repetition("g"), (6, true));
 }
 
 #[test]

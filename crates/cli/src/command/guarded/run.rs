@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     #[arg(long, short)]
     yes: bool,
     /// Print the whole answer as JSON, with the fields execution_id, status, category, result,
-    /// warnings, receipt
+    /// warnings, nudge, receipt
     #[arg(long)]
     json: bool,
     /// Trust level of the call
@@ -276,6 +276,8 @@ struct Whole<'a> {
     category: Option<&'static str>,
     result: Option<Value>,
     warnings: &'a [counterfoil_admission::Issue],
+    /// A hint for a model that repeats itself.
+    nudge: Option<&'a str>,
     receipt: Option<&'a Receipt>,
 }
 
@@ -296,6 +298,7 @@ fn whole<'a>(
         category: category.map(|category| category.name()),
         result,
         warnings: answer.map(|answer| answer.warnings.as_slice()).unwrap_or_default(),
+        nudge: answer.and_then(|answer| answer.nudge.as_deref()),
         receipt,
     }
 }

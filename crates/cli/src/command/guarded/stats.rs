@@ -70,8 +70,12 @@ struct Hallucinated {
 }
 
 impl Repetition {
-    fn is_before(&self, next: &Self) -> bool {
-        self.session == next.session && self.tool == next.tool && self.count + 1 == next.count
+    /// Whether `next` is a later state of the same run. A count that has reached the window of a
+    /// streak stays there.
+    fn is_before(&self, next: &Self, threshold: usize) -> bool {
+        let goes_on =
+            self.count + 1 == next.count || (self.count == next.count && next.count > threshold);
+        goes_on && self.session == next.session && self.tool == next.tool
     }
 }
 
@@ -105,7 +109,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             };
             // Keep only the last and longest state of a run of repetitions.
             match repeated.last_mut() {
-                Some(last) if last.is_before(&row) => *last = row,
+                Some(last) if last.is_before(&row, event.threshold) => *last = row,
                 _ => repeated.push(row),
             }
         }
