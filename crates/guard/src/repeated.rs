@@ -1,10 +1,16 @@
-//! Detects repetition across processes, from the session's latest events in the ledger.
+//! Detects repetition across processes and recalls recent calls, from the session's latest events in
+//! the ledger.
 
 use std::collections::HashMap;
 
 use counterfoil_admission::{Ending, Fixation, FixationEvent, FixationSettings, Step};
 use counterfoil_ledger::{Draft, Event, Ledger, Opened, ReadLedgerError, Rejected};
-use counterfoil_model::{Arguments, Role, Status};
+use counterfoil_model::{Arguments, Role, Status, Tool};
+use counterfoil_tools::RecentCall;
+
+use crate::gate::words;
+use crate::guard::Guard;
+use crate::session::Calls;
 
 /// The number of latest events that are read: enough for the longest cycle that is detected.
 const EVENTS: u64 = 96;
@@ -42,6 +48,45 @@ pub fn repetitions(events: &[Event], settings: &FixationSettings) -> Vec<Fixatio
         replayed(events.iter().cloned(), caller, fixation).0.events().to_vec()
     };
     callers.into_iter().flat_map(of).collect()
+}
+
+/// Reads the latest calls of a session, with which the utility gate compares a new one.
+///
+/// # Errors
+/// When the ledger cannot be read.
+pub(crate) fn recall(
+    guard: &Guard,
+    session: &str,
+    calls: &mut Calls,
+) -> Result<(), ReadLedgerError> {
+    let (ledger, catalog) = (guard.ledger(), guard.catalog());
+    let mut open: HashMap<String, Opened> = HashMap::new();
+    for event in ledger.last_events(session, EVENTS)? {
+        match event.draft {
+            Draft::Opened(opened) if !opened.links.speculative => {
+                open.insert(opened.execution_id.clone(), opened);
+            }
+            Draft::Closed(closed) => {
+                let Some(opened) = open.remove(&closed.execution_id) else { continue };
+                let result = ledger.result(&closed.recorded_digest)?.unwrap_or_default();
+                let tool = catalog.get(&opened.tool).cloned();
+                let tool = tool.unwrap_or_else(|| Tool::named(&opened.tool));
+                let ran = RecentCall {
+                    execution_id: opened.execution_id,
+                    tool: opened.tool,
+                    digest: opened.arguments_digest,
+                    words: words(&opened.arguments),
+                    succeeded: closed.status == Status::Completed,
+                    result_chars: String::from_utf8_lossy(&result).chars().count(),
+                    outdated: false,
+                };
+                calls.ran(ran, guard.writes_with(&tool, &opened.arguments));
+            }
+            Draft::Cleared => calls.forget_recent(),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn ending_of(status: Status) -> Ending {

@@ -1,7 +1,8 @@
-use counterfoil_model::Status;
+use counterfoil_model::{Status, Tool};
 use counterfoil_tools::{
     CacheKey, CachedResult, ToolOutput, ToolResultCache, is_cacheable, may_write,
 };
+use serde_json::Value;
 
 use super::close::ClosedCall;
 use super::execute::Ended;
@@ -105,13 +106,18 @@ impl Guard {
 
     /// Whether the call may change what other calls read.
     pub(crate) fn writes(&self, admitted: &Admitted) -> bool {
-        may_write(admitted.tool()) && !self.command_only_reads(admitted)
+        self.writes_with(admitted.tool(), admitted.arguments())
+    }
+
+    /// Whether a call of this tool with these arguments may change what other calls read.
+    pub(crate) fn writes_with(&self, tool: &Tool, arguments: &Value) -> bool {
+        may_write(tool) && !self.command_only_reads(&tool.name, arguments)
     }
 
     /// Whether this is a shell command whose parts are all known to only read.
-    fn command_only_reads(&self, admitted: &Admitted) -> bool {
+    fn command_only_reads(&self, tool: &str, arguments: &Value) -> bool {
         let policy = self.settings().shell.load();
-        let command = policy.blocklist.command_in(admitted.into()).and_then(Result::ok);
-        command.is_some_and(|(command, _)| self.policy().settings.trust.only_reads(&command))
+        let command = policy.blocklist.command_at(tool, arguments);
+        command.is_some_and(|command| self.policy().settings.trust.only_reads(&command))
     }
 }

@@ -84,6 +84,11 @@ impl Calls {
     pub(super) fn forget(&mut self) {
         self.completed = Arc::default();
         self.answered.clear();
+        self.forget_recent();
+    }
+
+    /// Forgets the results of recent calls.
+    pub(crate) fn forget_recent(&mut self) {
         self.recent = Arc::default();
     }
 }

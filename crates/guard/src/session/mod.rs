@@ -19,9 +19,10 @@ use counterfoil_model::{PermitBasis, Transcript};
 use counterfoil_tools::{RecentCall, ResultCacheSettings, Scene, ToolResultCache};
 
 use crate::guard::{BeginSessionError, Guard, WeakGuard};
-use crate::repeated::remembered;
+use crate::repeated::{recall, remembered};
 use crate::speculation::{SpeculationEngine, SpeculationSettings};
 
+pub(crate) use calls::Calls;
 pub(crate) use conduct::Conduct;
 pub(crate) use record::Record;
 pub(crate) use running::Running;
@@ -125,6 +126,9 @@ impl Session {
         // The session's history in other processes counts, too.
         if record.calls.made > 0 {
             (fixation, _) = remembered(ledger, &id, None, fixation)?;
+            if guard.policy().settings.utility.enabled() {
+                recall(guard, &id, &mut record.calls)?;
+            }
         }
         if record.tools() != Some(tools.digest) {
             let (model, parent) = (start.model.clone(), start.parent.clone());

@@ -155,18 +155,23 @@ proptest! {
 }
 
 /// End to end: a repeated look-up is skipped with an answer that says so, and is allowed again
-/// after a write. Off by default.
+/// after a write, also if a new process makes each call. Off by default.
 #[test]
 fn a_repeated_look_up_is_skipped_until_something_changes() {
     let tools = toml::from_str::<ToolsOptions>("[utility]\nenabled = true").unwrap();
     let settings = GuardOptions { tools, ..GuardOptions::default() }.resolve().unwrap();
-    for (settings, skipped) in [(settings, true), (GuardSettings::default(), false)] {
+    let off = GuardSettings::default();
+    for (settings, skipped, joins) in
+        [(settings.clone(), true, false), (settings, true, true), (off, false, false)]
+    {
         let effects = Effects { writes: Some(false), ..Effects::default() };
         let tool = Tool { effects, origin: Origin::Builtin, ..Tool::named("look") };
         let look = FunctionExecutor::new(tool, |_: &Value| Ok::<_, ToolError>("3 lamps"));
         let guard = desk::shop().settings(settings).executor(look).build().unwrap();
         let session = desk::session(&guard, "s");
-        let run = |tool, arguments| desk::wait(desk::run(&session, tool, arguments));
+        // A session that is joined knows only what the ledger has.
+        let joined = || if joins { desk::session(&guard, "s") } else { session.clone() };
+        let run = |tool, arguments| desk::wait(desk::run(&joined(), tool, arguments));
         let first = run("look", r#"{"for":"lamps"}"#);
         assert_eq!(first.status, Status::Completed);
         let again = run("look", r#"{"for":"lamps"}"#);
