@@ -87,7 +87,7 @@ impl Session {
                 format!("`{execution_id}` was a call to `{}`, not to `{tool}`", receipt.tool),
             );
         }
-        if receipt.status != Status::Completed {
+        if self.status_of(&receipt)? != Status::Completed {
             return fault(
                 CitationFault::ExecutionIncomplete,
                 format!("`{execution_id}` did not complete successfully"),

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use counterfoil_ledger::{AppendError, Closed, Draft, Opened};
 use counterfoil_model::{
-    Confinement, Digest, SideEffect, Status, ToolErrorCategory, canonical_bytes,
+    BackgroundRun, Confinement, Digest, SideEffect, Status, ToolErrorCategory, canonical_bytes,
 };
 use counterfoil_tools::{CallName, Progress, ToolEvent};
 use serde_json::Value;
@@ -38,6 +38,7 @@ pub(crate) struct Ending {
     pub(crate) attempts: u32,
     pub(crate) side_effects: Vec<SideEffect>,
     pub(crate) confinement: Option<Confinement>,
+    pub(crate) background: Option<BackgroundRun>,
     /// The digest of the result as the tool gave it, if that is neither the JSON nor the text.
     pub(crate) raw_digest: Option<Digest>,
 }
@@ -186,6 +187,7 @@ impl Recording {
             recorded_digest,
             side_effects: ending.side_effects,
             confinement: ending.confinement,
+            background: ending.background,
         }
     }
 }

@@ -1,10 +1,10 @@
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use counterfoil_formats::read_tools;
 use counterfoil_ledger::{Closed, Draft, Event, Ledger, Opened, ReadLedgerError, Rejected};
 use counterfoil_model::{
-    Arguments, Catalog, Digest, ExactValue, Format, Gap, Message, Origin, Outcome, RecordedReceipt,
-    Role, Status, ToolCall, Transcript,
+    Arguments, Catalog, Digest, ExactValue, Format, Gap, Message, Outcome, RecordedReceipt, Role,
+    Status, ToolCall, Transcript,
 };
 use counterfoil_rules::set_feedback_aside;
 use serde_json::Value;
@@ -19,8 +19,6 @@ pub(crate) struct Timeline {
     transcript: Transcript,
     /// The index of each execution's receipt.
     receipts: BTreeMap<String, usize>,
-    /// Executions that only started a command, which keeps running in the background.
-    started: BTreeSet<String>,
     tools: Option<Digest>,
 }
 
@@ -77,7 +75,7 @@ impl Timeline {
     pub(crate) fn new(session: &str) -> Self {
         let mut transcript = Transcript::new(session, Format::OpenaiChat);
         transcript.receipts = Some(Vec::new());
-        Self { transcript, receipts: BTreeMap::new(), started: BTreeSet::new(), tools: None }
+        Self { transcript, receipts: BTreeMap::new(), tools: None }
     }
 
     /// The digest of the session's latest list of tools.
@@ -122,10 +120,6 @@ impl Timeline {
     fn opened(&mut self, opened: &Opened) {
         self.call(opened);
         self.receipts.insert(opened.execution_id.clone(), self.receipt_count());
-        let goes_on = opened.arguments.get("background") == Some(&Value::Bool(true));
-        if opened.origin == Origin::Builtin && goes_on {
-            self.started.insert(opened.execution_id.clone());
-        }
         self.add_receipt(RecordedReceipt {
             id: opened.execution_id.clone(),
             tool: opened.tool.clone(),
@@ -151,17 +145,33 @@ impl Timeline {
         receipt.ended = Some(closed.ended_at);
         receipt.result = (!gone).then(|| recorded_value(&text));
         let call_id = receipt.call_id.clone().unwrap_or_default();
-        let started = self.started.remove(&closed.execution_id);
-        let running = started && closed.status.succeeded();
         self.result(Outcome {
             call_id,
             text,
             is_error: Some(!closed.status.succeeded()),
             exit_code: closed.exit_code,
-            running,
+            running: closed.goes_on(),
             truncated: closed.is_partial() || gone,
             ..Outcome::default()
         });
+        self.ran_on(closed);
+    }
+
+    /// A command in the background ends after the execution that started it: that one ended well
+    /// only if a later execution saw so.
+    fn ran_on(&mut self, closed: &Closed) {
+        let Some(run) = &closed.background else { return };
+        let place = self.receipts.get(&run.started_by).copied();
+        let receipts = self.transcript.receipts.as_mut();
+        if let Some(receipt) = receipts.and_then(|all| place.and_then(|place| all.get_mut(place))) {
+            receipt.status = run.status;
+        }
+    }
+
+    /// How an execution ended, as the receipts of the transcript say.
+    pub(crate) fn status_of(&self, execution_id: &str) -> Option<Status> {
+        let receipt = self.transcript.receipts.as_ref()?.get(*self.receipts.get(execution_id)?)?;
+        Some(receipt.status)
     }
 
     fn rejected(&mut self, rejected: &Rejected) {

@@ -225,6 +225,7 @@ fn close(execution_id: &str) -> (Draft, Vec<u8>) {
         recorded_digest: digest,
         side_effects: Vec::new(),
         confinement: None,
+        background: None,
     };
     (Draft::Closed(closed), result)
 }

@@ -1,5 +1,5 @@
 use counterfoil_model::{
-    Confinement, Digest, ExactValue, Origin, PermitBasis, Role, SideEffect, Status,
+    BackgroundRun, Confinement, Digest, ExactValue, Origin, PermitBasis, Role, SideEffect, Status,
     ToolErrorCategory,
 };
 use serde::{Deserialize, Deserializer, Serialize};
@@ -261,9 +261,19 @@ pub struct Closed {
     /// How it was confined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
+    /// The command in the background that it started, looked at or stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<BackgroundRun>,
 }
 
 impl Closed {
+    /// Whether it only started a command, which was still running in the background.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        let run = self.background.as_ref();
+        run.is_some_and(|run| run.started_by == self.execution_id && run.status == Status::Open)
+    }
+
     /// Whether the recorded result is incomplete.
     #[must_use]
     pub fn is_partial(&self) -> bool {
@@ -275,6 +285,7 @@ impl Closed {
     pub fn status_word(&self) -> &'static str {
         match self.status {
             Status::Open => "has not ended",
+            Status::Completed if self.goes_on() => "is still running in the background",
             Status::Completed => "completed",
             Status::Failed => "failed",
             Status::Denied => "was denied",

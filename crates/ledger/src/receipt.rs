@@ -1,5 +1,6 @@
 use counterfoil_model::{
-    Confinement, Digest, ExactValue, Origin, PermitBasis, SideEffect, Status, ToolErrorCategory,
+    BackgroundRun, Confinement, Digest, ExactValue, Origin, PermitBasis, SideEffect, Status,
+    ToolErrorCategory,
 };
 use serde::{Deserialize, Serialize};
 
@@ -86,6 +87,9 @@ pub struct Receipt {
     pub side_effects: Vec<SideEffect>,
     /// How it was confined.
     pub confinement: Option<Confinement>,
+    /// The command in the background that it started, looked at or stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<BackgroundRun>,
     /// The trace that it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceContext>,
@@ -181,6 +185,7 @@ impl Receipt {
             filters: Vec::new(),
             side_effects: Vec::new(),
             confinement: None,
+            background: None,
             trace: call.trace,
             links: call.links,
             previous: event.previous,
@@ -204,6 +209,7 @@ impl Receipt {
                 self.recorded_digest = Some(closed.recorded_digest);
                 self.side_effects = closed.side_effects;
                 self.confinement = closed.confinement;
+                self.background = closed.background;
             }
             Draft::Shown { digest, filters, .. } => {
                 self.shown_digest = Some(digest);

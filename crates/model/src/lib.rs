@@ -44,7 +44,7 @@ pub use finding::{
     Subject, Verdict,
 };
 pub use json::{JsonError, JsonLimits, parse_strict};
-pub use receipt::{Confinement, PermitBasis, RecordedReceipt, SideEffect, Status};
+pub use receipt::{BackgroundRun, Confinement, PermitBasis, RecordedReceipt, SideEffect, Status};
 pub use span::Span;
 pub use tool::{Catalog, Effects, Origin, Presentation, Tool};
 pub use transcript::{Completeness, Format, Gap, Message, MessageKind, Problem, Role, Transcript};

@@ -128,6 +128,15 @@ pub struct Confinement {
     pub not_held: Vec<String>,
 }
 
+/// A command in the background that an execution started, looked at or stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundRun {
+    /// The execution that started it.
+    pub started_by: String,
+    /// How it had ended by the end of the execution: `open` if it was still running.
+    pub status: Status,
+}
+
 /// A receipt that was part of a transcript.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedReceipt {

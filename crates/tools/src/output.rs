@@ -1,5 +1,5 @@
 use counterfoil_ledger::Egress;
-use counterfoil_model::{Confinement, SideEffect, ToolErrorCategory};
+use counterfoil_model::{BackgroundRun, Confinement, SideEffect, ToolErrorCategory};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -35,6 +35,8 @@ pub struct ToolOutput {
     pub side_effects: Vec<SideEffect>,
     /// How it was confined.
     pub confinement: Option<Confinement>,
+    /// The command in the background that it started, looked at or stopped.
+    pub background: Option<BackgroundRun>,
     /// The network requests it sent, or that were blocked.
     pub egress: Vec<Egress>,
     /// What was rolled back, if its changes were.

@@ -405,6 +405,17 @@ fn what_was_started_in_the_background_has_not_passed() {
     let line = "--state state check --session s1 --answer -";
     let ran = shop.0.run_with(line, "All tests pass.");
     assert!(ran.to_string().contains("(1 claim: 1 not checkable; coverage 0%)"), "{ran}");
+    let audited = shop.0.run("--state state audit query --session s1 --format jsonl").out;
+    let audited: Value = serde_json::from_str(&audited).unwrap();
+    assert_eq!(audited["exit_code_missing"], "the command is still running in the background");
+    let id = audited["execution_id"].as_str().unwrap();
+    for (said, finding) in [
+        ("The command completed successfully", "CS004"),
+        ("I started the tests in the background", "no findings"),
+    ] {
+        let ran = shop.0.run_with(line, &format!("{said} (execution_id: {id})."));
+        assert!(ran.to_string().contains(finding), "{ran}");
+    }
 }
 
 /// With a window, an answer given now may cite only recent executions.

@@ -112,6 +112,7 @@ impl Guard {
             attempts,
             side_effects: output.side_effects,
             confinement: output.confinement,
+            background: output.background,
             raw_digest,
         };
         let said = Said { egress: &output.egress, ..said };

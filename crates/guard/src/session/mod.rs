@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_admission::{Ending, Fixation, FixationEvent, Step, StreakInfo};
 use counterfoil_ledger::{
-    AppendError, Draft, Event, Phase, ReadLedgerError, Requested, TraceContext, TrustLevel,
+    AppendError, Draft, Event, Phase, ReadLedgerError, Receipt, Requested, TraceContext, TrustLevel,
 };
-use counterfoil_model::{PermitBasis, Transcript};
+use counterfoil_model::{PermitBasis, Status, Transcript};
 use counterfoil_tools::{RecentCall, ResultCacheSettings, Scene, ToolResultCache};
 
 use crate::guard::{BeginSessionError, Guard, WeakGuard};
@@ -341,6 +341,16 @@ impl Session {
         let mut record = self.record();
         record.catch_up(&self.shared.id, self.guard.ledger())?;
         Ok(record.transcript().clone())
+    }
+
+    /// How an execution ended: for a command in the background, what later executions saw of it.
+    pub(crate) fn status_of(&self, receipt: &Receipt) -> Result<Status, ReadLedgerError> {
+        if receipt.background.is_none() {
+            return Ok(receipt.status);
+        }
+        let mut record = self.record();
+        record.catch_up(&self.shared.id, self.guard.ledger())?;
+        Ok(record.status_of(&receipt.execution_id).unwrap_or(receipt.status))
     }
 
     /// Ends the session: its background processes are stopped, and its record is signed up to this

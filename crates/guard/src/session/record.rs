@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use counterfoil_ledger::{Draft, Event, Ledger, ReadLedgerError};
-use counterfoil_model::{Digest, Role, Transcript};
+use counterfoil_model::{Digest, Role, Status, Transcript};
 
 use super::calls::Calls;
 use crate::heard::Heard;
@@ -44,6 +44,11 @@ impl Record {
     /// The messages and calls, as far as this process knows them.
     pub(crate) fn transcript(&self) -> &Transcript {
         self.timeline.transcript()
+    }
+
+    /// How an execution ended, as far as the transcript shows.
+    pub(super) fn status_of(&self, execution_id: &str) -> Option<Status> {
+        self.timeline.status_of(execution_id)
     }
 
     /// The digest of the tools that the session began with.

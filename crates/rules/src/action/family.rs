@@ -11,6 +11,12 @@ use crate::prose::{Action, Predicate, Prose, Tags, Token, TokenKind, Voice, sets
 /// Verbs that start an action.
 const STARTS: [&str; 4] = ["triggered", "started", "launched", "kicked"];
 
+/// Whether the verb says only that an action was started.
+pub(crate) fn is_start(prose: &Prose<'_>, predicate: &Predicate) -> bool {
+    let verb = prose.tokens.get(predicate.verb).map(|token| prose.word(token));
+    verb.is_some_and(|verb| STARTS.iter().any(|start| verb.eq_ignore_ascii_case(start)))
+}
+
 /// A verb with its context.
 struct Told<'p, 't> {
     prose: &'p Prose<'t>,

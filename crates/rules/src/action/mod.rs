@@ -18,6 +18,7 @@ mod words;
 
 pub(crate) use denied::{DeniedAct, denied_act, left_alone};
 pub(crate) use extract::{ActionClaim, action_claims};
+pub(crate) use family::is_start;
 pub(crate) use judge::{ActionVerdict, judge};
 pub(crate) use objects::{mentions, objects_in};
 pub(crate) use support::is_supported;

@@ -9,8 +9,9 @@ use super::compare::{Difference, difference, different_number, is_length, spaced
 use super::known::{Known, Register};
 use super::presented::{has_result_member, is_blank, presents_result};
 use super::stated::{Cited, Mention, Setting, Stated, cited};
+use crate::action::is_start;
 use crate::facts::{Answer, Facts};
-use crate::prose::sets;
+use crate::prose::{Action, Predicate, Prose, sets, unasserted};
 use crate::tool_use::same;
 
 /// One execution cited in one message, compared with the record.
@@ -230,7 +231,9 @@ impl Bench<'_, '_> {
                 faults.push(Fault::Expired { age, window });
             }
         }
-        if !known.status.succeeded() && !discloses(answer.prose.text, stated) {
+        let told = discloses(answer.prose.text, stated)
+            || (known.status == Status::Open && stated.is_none() && only_begins(&answer.prose));
+        if !known.status.succeeded() && !told {
             faults.push(Fault::Unfinished { status: known.status });
         }
         let compared = stated.filter(|s| s.setting != Setting::Code && !s.rest.is_empty());
@@ -403,6 +406,16 @@ fn discloses(text: &str, stated: Option<&Stated>) -> bool {
     };
     let said = said.to_lowercase();
     sets::NOT_DONE.list.iter().any(|word| said.contains(word))
+}
+
+/// "I started the server": whether a text says that something was started, and of nothing that it is
+/// done.
+fn only_begins(prose: &Prose<'_>) -> bool {
+    let clauses = prose.clauses.iter().filter(|clause| unasserted(prose, clause).is_none());
+    let told: Vec<&Predicate> =
+        clauses.flat_map(|clause| &clause.predicates).filter(|told| !told.negated).collect();
+    told.iter().any(|told| is_start(prose, told))
+        && !told.iter().any(|told| told.action == Action::Generic)
 }
 
 fn claim(text: &str, span: Span, id: Option<&str>, tool: Option<&str>, turn: usize) -> Claim {

@@ -1,5 +1,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
+use counterfoil_model::{BackgroundRun, Status};
+
 use super::capture::Echo;
 #[cfg(target_os = "linux")]
 use super::group::Group;
@@ -11,6 +13,8 @@ use crate::ToolError;
 /// A command in the background, which runs until it ends or is stopped.
 #[derive(Debug)]
 pub(super) struct Background {
+    /// The execution that started it.
+    started_by: String,
     #[cfg(target_os = "linux")]
     group: Group,
     echo: Echo,
@@ -20,7 +24,7 @@ pub(super) struct Background {
 
 impl Background {
     #[cfg(target_os = "linux")]
-    pub(super) fn start(mut run: Run) -> Result<Self, ToolError> {
+    pub(super) fn start(mut run: Run, started_by: String) -> Result<Self, ToolError> {
         let limit = run.max_output;
         let echo = Echo::of(limit);
         run.echo = Some(echo.clone());
@@ -30,11 +34,11 @@ impl Background {
             let code = end.map(|end| end.exit_code);
             *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(code);
         })?;
-        Ok(Self { group, echo, limit, ended })
+        Ok(Self { started_by, group, echo, limit, ended })
     }
 
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn start(run: Run) -> Result<Self, ToolError> {
+    pub(super) fn start(run: Run, _started_by: String) -> Result<Self, ToolError> {
         let message =
             format!("commands cannot run in `{}` on this system", run.directory.display());
         Err(ToolError::of(counterfoil_model::ToolErrorCategory::PermanentFailure, message))
@@ -45,6 +49,11 @@ impl Background {
         let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let (text, cut) = self.echo.so_far().text(self.limit);
         (text, cut, ended)
+    }
+
+    /// How it stood for the receipt of a call about it.
+    pub(super) fn told(&self, status: Status) -> BackgroundRun {
+        BackgroundRun { started_by: self.started_by.clone(), status }
     }
 
     /// Ends the command and everything that it started.

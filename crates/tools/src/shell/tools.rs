@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use counterfoil_ledger::TrustLevel;
-use counterfoil_model::{Tool, ToolErrorCategory};
+use counterfoil_model::{BackgroundRun, Status, Tool, ToolErrorCategory};
 use counterfoil_sandbox::{Gap, Limits, Profile, Room, Sandbox};
 use counterfoil_shell::Script;
 use rustix::process::{Gid, Uid};
@@ -116,13 +116,17 @@ impl ShellTools {
             }
         };
         if asked.background {
-            let name = self.sessions.start(scene.session, || Background::start(run))?;
+            let name = self
+                .sessions
+                .start(scene.session, || Background::start(run, execution_id.to_owned()))?;
             let text = format!(
                 "started in the background as `{name}`; there is no result yet. Read its \
                  output with `{OUTPUT}`; stop it with `{STOP}`"
             );
             let confinement = Some(told(Vec::new(), Left::Nobody));
-            return Ok(ToolOutput { confinement, ..ToolOutput::from(text) });
+            let started_by = execution_id.to_owned();
+            let background = Some(BackgroundRun { started_by, status: Status::Open });
+            return Ok(ToolOutput { confinement, background, ..ToolOutput::from(text) });
         }
         run.progress = progress.clone();
         let ended = run::run(run).await?;
@@ -212,17 +216,19 @@ impl ShellTools {
             run.stop();
         }
         let (mut text, truncated, ended) = run.look();
-        let state = match ended {
-            None if stop => "ended".to_owned(),
-            None => "still running".to_owned(),
-            Some(Ok(code)) => format!("ended with exit code {code}"),
-            Some(Err(error)) => format!("failed: {error}"),
+        let (status, state) = match ended {
+            None if stop => (Status::Cancelled, "ended".to_owned()),
+            None => (Status::Open, "still running".to_owned()),
+            Some(Ok(0)) => (Status::Completed, "ended with exit code 0".to_owned()),
+            Some(Ok(code)) => (Status::Failed, format!("ended with exit code {code}")),
+            Some(Err(error)) => (Status::Failed, format!("failed: {error}")),
         };
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
         text.push_str(&format!("[{name}: {state}]"));
-        Ok(ToolOutput { truncated, ..ToolOutput::from(text) })
+        let background = Some(run.told(status));
+        Ok(ToolOutput { truncated, background, ..ToolOutput::from(text) })
     }
 }
 

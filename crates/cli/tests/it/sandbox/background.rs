@@ -3,6 +3,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
+use counterfoil_guard::CitationFault;
 use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::json;
 
@@ -31,8 +32,38 @@ fn start(room: &Room, command: &str) -> String {
     assert_eq!(ran.receipt.status, Status::Completed, "{}", ran.answer.text);
     assert!(ran.answer.text.contains("there is no result yet"), "{}", ran.answer.text);
     assert_eq!(ran.receipt.exit_code, None, "nobody knows it yet");
+    let run = ran.receipt.background.as_ref().unwrap();
+    assert_eq!((&run.started_by, run.status), (&ran.receipt.execution_id, Status::Open));
+    assert_eq!(cited(room, &ran.receipt.execution_id), Err(CitationFault::ExecutionIncomplete));
     assert_eq!(ran.receipt.confinement.unwrap().profile, "workspace");
     ran.answer.text.split('`').nth(1).unwrap().to_owned()
+}
+
+/// Whether an answer may cite the execution that started a command.
+fn cited(room: &Room, execution_id: &str) -> Result<(), CitationFault> {
+    let cited = room.session.cited(execution_id, "shell", None).unwrap();
+    cited.map(drop).map_err(|fault| fault.reason)
+}
+
+/// A command may be cited as completed once a later call has seen that it ended well.
+#[test]
+fn a_command_in_the_background_has_completed_when_its_end_is_seen() {
+    let room = Room::new();
+    for (command, expected) in
+        [("true", Ok(())), ("false", Err(CitationFault::ExecutionIncomplete))]
+    {
+        let run = start(&room, command);
+        let deadline = Instant::now() + PATIENCE;
+        let seen = loop {
+            let seen = room.call("shell_output", &json!({ "run": run })).receipt;
+            let run = seen.background.unwrap();
+            if run.status != Status::Open {
+                break run;
+            }
+            assert!(Instant::now() < deadline);
+        };
+        assert_eq!(cited(&room, &seen.started_by), expected, "{command}");
+    }
 }
 
 #[test]

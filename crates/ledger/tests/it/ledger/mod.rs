@@ -152,6 +152,7 @@ pub(crate) fn closed(execution_id: &str, result: &[u8]) -> Closed {
         recorded_digest: Digest::of_bytes(result),
         side_effects: Vec::new(),
         confinement: None,
+        background: None,
     }
 }
 

@@ -63,6 +63,7 @@ fn closed(opened: &Opened, result: &[u8]) -> Closed {
         recorded_digest: Digest::of_bytes(result),
         side_effects: Vec::new(),
         confinement: None,
+        background: None,
     }
 }
 
