@@ -4,7 +4,7 @@ use counterfoil_ledger::Requested;
 use serde_json::Value;
 
 use crate::executor::ExecutorKind;
-use crate::extract_paths::extract_paths;
+use crate::extract_paths::{extract_paths, is_in_url};
 use crate::guard::Guard;
 use crate::session::{Record, Session, Surroundings};
 
@@ -145,7 +145,7 @@ impl<'t> Name<'t> {
         let begins = !before.chars().next_back().is_some_and(|c| inner(c) || c == '.');
         begins
             && match self {
-                Self::Path(_) => !goes_on(after, inner),
+                Self::Path(_) => !goes_on(after, inner) && !is_in_url(text, at),
                 Self::Url(_) => {
                     let after = after.strip_prefix('/').unwrap_or(after);
                     !goes_on(after, |c| inner(c) || "/%=&?#~+@:".contains(c))
@@ -203,6 +203,11 @@ mod tests {
             (Name::Path("src/main.rs"), "src/main.rs.bak", false),
             (Name::Path("src/main.rs"), "asrc/main.rs", false),
             (Name::Path("src"), "src/main.rs", true),
+            (Name::Path("a/b.rs"), "docs at https://ex.org/a/b.rs ok", false),
+            (Name::Path("b.rs"), "<https://ex.org/x?y=a/b.rs#z>", false),
+            (Name::Path("a/b.rs"), "clone git@ex.org:a/b.rs or ex.org/a/b.rs", false),
+            (Name::Path("a/b.rs"), "https://ex.org/a/b.rs is a/b.rs", true),
+            (Name::Path("a/b.rs"), "see `https://ex.org/x`:a/b.rs and @a/b.rs:3", true),
             (Name::Url("https://a.example/x"), "see https://a.example/x.", true),
             (Name::Url("https://a.example/x"), "see https://a.example/x/", true),
             (Name::Url("https://a.example/x"), "see https://a.example/x/y", false),

@@ -13,6 +13,9 @@ const SUFFIXES: [&str; 46] = [
 /// Suffixes of host names: a word that starts with such a host is a web address without its scheme.
 const HOSTS: [&str; 8] = [".com", ".org", ".net", ".io", ".dev", ".edu", ".gov", ".app"];
 
+/// The maximum length of a URL, in characters, that is looked for around a place.
+const LONGEST_URL: usize = 1_024;
+
 /// Whether a character separates words.
 fn separates(c: char) -> bool {
     c.is_whitespace() || c.is_control() || "\"'`=,;|&<>(){}[]".contains(c)
@@ -60,13 +63,28 @@ fn without_urls(text: &str) -> Vec<&str> {
         let (before, from) = rest.split_at(at);
         let scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
         let start = before.trim_end_matches(scheme).len();
-        let ends = |c: char| c.is_whitespace() || c.is_control() || "\"'`<>".contains(c);
-        let end = from.find(ends).unwrap_or(from.len());
+        let end = from.find(ends_url).unwrap_or(from.len());
         stretches.extend(rest.get(..start));
         rest = from.get(end..).unwrap_or_default();
     }
     stretches.push(rest);
     stretches
+}
+
+/// Whether a character ends a URL.
+fn ends_url(c: char) -> bool {
+    c.is_whitespace() || c.is_control() || "\"'`<>".contains(c)
+}
+
+/// Whether a place in a text is inside a URL, so that what is there is not a path.
+pub(crate) fn is_in_url(text: &str, at: usize) -> bool {
+    let Some((before, after)) = text.split_at_checked(at) else { return false };
+    let from = before.char_indices().rev().nth(LONGEST_URL).map_or(0, |(start, _)| start);
+    let before = before.get(from..).unwrap_or_default();
+    let url = before.rsplit(ends_url).next().unwrap_or_default();
+    let word = before.rsplit(separates).next().unwrap_or_default();
+    let rest = after.split(separates).next().unwrap_or_default();
+    url.contains("://") || is_address(&[word, rest.get(..LONGEST_URL).unwrap_or(rest)].concat())
 }
 
 enum Piece<'t> {
@@ -132,28 +150,31 @@ fn is_flag(c: char) -> bool {
 }
 
 fn is_path(word: &str) -> bool {
-    if word.starts_with("//") || word.contains('\\') {
+    if word.contains('\\') || is_address(word) {
         return false;
     }
     if ["/", "./", "../", "~/"].iter().any(|start| word.starts_with(start)) {
         return true;
     }
-    // `git@host:a/b`
-    if word.contains('@') && word.contains(':') {
-        return false;
-    }
     match word.split_once('/') {
         Some((first, _)) => {
-            let host = first.to_ascii_lowercase();
-            let web = host.starts_with("www.") || HOSTS.iter().any(|end| host.ends_with(end));
             let only_numbers = word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'/');
-            !first.is_empty() && !web && !only_numbers
+            !first.is_empty() && !only_numbers
         }
         None => word.rsplit_once('.').is_some_and(|(name, suffix)| {
             let named = name.contains(char::is_alphanumeric) && !name.ends_with('.');
             named && SUFFIXES.contains(&suffix)
         }),
     }
+}
+
+/// Whether a word is a web address without its scheme, or `git@host:a/b`.
+fn is_address(word: &str) -> bool {
+    let host = word.split_once('/').map_or("", |(first, _)| first).to_ascii_lowercase();
+    let web = host.starts_with("www.") || HOSTS.iter().any(|end| host.ends_with(end));
+    let remote =
+        word.split_once('@').is_some_and(|(user, _)| !user.is_empty() && word.contains(':'));
+    word.starts_with("//") || web || remote
 }
 
 #[cfg(test)]
