@@ -1,12 +1,16 @@
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use counterfoil_ledger::{Draft, Event, Opened};
-use counterfoil_model::Status;
+use counterfoil_model::{Status, Verdict};
 use serde::Serialize;
+use serde_json::Value;
 
 /// The code for a call to a tool that does not exist.
 const UNKNOWN_TOOL: &str = "UNKNOWN_TOOL";
+
+/// The rule about tools that an answer says it used.
+const CLAIMED_TOOL: &str = "FK014";
 
 /// Statistics about the calls in a ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -23,6 +27,8 @@ pub struct CallStats {
     pub by_code: BTreeMap<String, u64>,
     /// Calls of tools that do not exist, by name.
     pub unknown_tools: BTreeMap<String, u64>,
+    /// Tools that do not exist and that answers claim to have used, by name.
+    pub claimed_tools: BTreeMap<String, u64>,
     /// Results that filters changed, by filter.
     pub filters: BTreeMap<String, u64>,
     /// Bytes of results that filters removed.
@@ -38,6 +44,17 @@ pub struct CallStats {
     /// Executions that have not ended yet.
     #[serde(skip)]
     open: BTreeMap<String, (String, String)>,
+}
+
+/// A tool that does not exist.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HallucinatedTool {
+    /// Its name.
+    pub tool: String,
+    /// The number of calls of it.
+    pub calls: u64,
+    /// The number of times that answers claim to have used it.
+    pub claims: u64,
 }
 
 impl CallStats {
@@ -75,6 +92,9 @@ impl CallStats {
                 for code in found.iter().filter_map(|finding| finding.get("code")?.as_str()) {
                     *self.findings.entry(code.to_owned()).or_default() += 1;
                 }
+                for tool in found.iter().filter_map(invented) {
+                    *self.claimed_tools.entry(tool.to_owned()).or_default() += 1;
+                }
             }
             Draft::Shown { filters, recorded_bytes, shown_bytes, .. } => {
                 for filter in filters {
@@ -91,11 +111,21 @@ impl CallStats {
         }
     }
 
-    /// The tools that do not exist and were called anyway, most frequent first.
+    /// The tools that do not exist and were called or claimed anyway, most frequent first.
     #[must_use]
-    pub fn most_hallucinated(&self) -> Vec<(&str, u64)> {
-        let mut tools: Vec<_> = self.unknown_tools.iter().map(|(t, n)| (t.as_str(), *n)).collect();
-        tools.sort_by_key(|(_, count)| Reverse(*count));
+    pub fn most_hallucinated(&self) -> Vec<HallucinatedTool> {
+        let names: BTreeSet<&String> =
+            self.unknown_tools.keys().chain(self.claimed_tools.keys()).collect();
+        let count = |counts: &BTreeMap<String, u64>, tool| counts.get(tool).copied().unwrap_or(0);
+        let mut tools: Vec<HallucinatedTool> = names
+            .into_iter()
+            .map(|tool| HallucinatedTool {
+                tool: tool.clone(),
+                calls: count(&self.unknown_tools, tool),
+                claims: count(&self.claimed_tools, tool),
+            })
+            .collect();
+        tools.sort_by_key(|tool| Reverse(tool.calls + tool.claims));
         tools
     }
 
@@ -123,6 +153,14 @@ impl CallStats {
             self.by_model.entry(model.to_owned()).or_default(),
         ]
     }
+}
+
+/// The tool that does not exist and that an answer claims to have used, according to a finding. A
+/// tool that exists and was not called is not contradicted, only unsupported.
+fn invented(finding: &Value) -> Option<&str> {
+    let has = |member: &str, text: &str| finding.get(member).is_some_and(|value| value == text);
+    let invented = has("code", CLAIMED_TOOL) && has("verdict", Verdict::Contradicted.name());
+    finding.get("tool").filter(|_| invented)?.as_str()
 }
 
 /// The names of the called tool and of the model.

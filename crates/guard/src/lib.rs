@@ -76,7 +76,7 @@ pub use answer_judge::LiveJudge;
 pub use approve::PersonsDecision;
 pub use builder::{BuildGuardError, GuardBuilder, SessionEnd};
 pub use call::{Answer, CHANGED_BY_PERSON, CallError};
-pub use call_stats::CallStats;
+pub use call_stats::{CallStats, HallucinatedTool};
 pub use cited::{CitationFault, CitedExecution, NotStanding};
 pub use counterfoil_ledger::{
     AppendAuditError, AppendError, AuditLog, AuditOptions, AuditSettings, Clock, Draft, Egress,

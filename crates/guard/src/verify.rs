@@ -1,5 +1,7 @@
 use counterfoil_ledger::{AppendError, Draft, ReadLedgerError, Said};
-use counterfoil_model::{Digest, Evidence, Finding, Judgement, Role, Severity, Subject};
+use counterfoil_model::{
+    Digest, Evidence, Finding, Judgement, ObjectKind, Role, Severity, Subject,
+};
 use counterfoil_rules::{Counts, LONGEST_ANSWER, Settings, check, feedback};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -170,13 +172,16 @@ impl Guard {
         Ok(())
     }
 
-    /// A finding in the form that the ledger keeps: the rule, the words and the evidence.
+    /// A finding in the form that the ledger keeps: the rule, the words, the tool that they name
+    /// and the evidence.
     fn recorded(&self, finding: &Finding) -> Value {
         let redact = |text: &str| self.redactor().redact(text).into_owned();
         let claim = match &finding.subject {
-            Subject::Claim { claim, .. } => Some(redact(&claim.text)),
+            Subject::Claim { claim, .. } => Some(claim),
             Subject::Call(_) => None,
         };
+        let tool = claim
+            .and_then(|claim| claim.objects.iter().find(|object| object.kind == ObjectKind::Tool));
         let evidence = finding.evidence.iter().take(EVIDENCE).map(|piece| {
             let piece = Evidence { excerpt: redact(&piece.excerpt), ..piece.clone() };
             serde_json::to_value(piece).unwrap_or_default()
@@ -188,7 +193,8 @@ impl Guard {
             "judge": finding.judge,
             "message": redact(&finding.message),
             "verdict": finding.verdict,
-            "claim": claim,
+            "claim": claim.map(|claim| redact(&claim.text)),
+            "tool": tool.map(|tool| redact(&tool.text)),
             "evidence": evidence.collect::<Vec<_>>(),
         })
     }

@@ -313,13 +313,14 @@ fn what_was_called_is_counted() {
      RESULT FILTER  CHANGED
      feedback             1
 
-     TOOLS THAT DO NOT EXIST  CALLS
-     shel                         2
-     find_everything              1
+     TOOLS THAT DO NOT EXIST  CALLED  CLAIMED
+     shel                          2        0
+     find_everything               1        0
     ");
     let (code, counted) = shop.json("stats --session b --format json", "");
     assert_eq!((code, &counted["calls"], &counted["sessions"]), (0, &4.into(), &1.into()));
-    assert_eq!(counted["hallucinated_tools"][0], serde_json::json!({"tool": "shel", "calls": 2}));
+    let shel = serde_json::json!({"tool": "shel", "calls": 2, "claims": 0});
+    assert_eq!(counted["hallucinated_tools"][0], shel);
     assert_eq!(shop.run("stats --session c", "").code, 2);
 }
 

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use counterfoil_formats::{Options, read};
-use counterfoil_guard::{Disposition, Session, export};
+use counterfoil_guard::{CallStats, Disposition, HallucinatedTool, Session, export};
 use counterfoil_model::{Finding, RecordedReceipt, Role, Transcript};
 use counterfoil_rules::{Settings, check};
 use insta::assert_snapshot;
@@ -149,4 +149,22 @@ fn what_the_model_is_told() {
     Details:
     - [FK010] the agent says this was done, but no successful call did it (cancel)
     ");
+}
+
+/// What an answer invents counts like a call of a tool that does not exist; a tool that exists and
+/// was not called is not invented.
+#[test]
+fn tools_that_answers_invent_are_counted() {
+    let guard = shop().build().unwrap();
+    let session = session(&guard, "s");
+    wait(run(&session, "web_search", "{}"));
+    for tool in ["WebSearch", "WebSearch", "cancel_order"] {
+        let said = format!("I used the {tool} tool to verify this information.");
+        let verified = wait(session.verify(&said)).unwrap();
+        assert_eq!(verified.findings.first().map(|found| found.code.0), Some("FK014"), "{tool}");
+    }
+    let mut stats = CallStats::default();
+    guard.ledger().events("s").unwrap().iter().for_each(|event| stats.add(event));
+    let row = |tool: &str, calls, claims| HallucinatedTool { tool: tool.to_owned(), calls, claims };
+    assert_eq!(stats.most_hallucinated(), [row("WebSearch", 0, 2), row("web_search", 1, 0)]);
 }

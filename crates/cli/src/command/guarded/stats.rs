@@ -3,7 +3,7 @@ use std::io::{self, Write as _};
 
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
-use counterfoil_guard::{CallStats, repetitions};
+use counterfoil_guard::{CallStats, HallucinatedTool, repetitions};
 use counterfoil_report::visible;
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ struct Counted {
     #[serde(flatten)]
     stats: CallStats,
     /// Sorted by frequency, the most frequent first.
-    hallucinated_tools: Vec<Hallucinated>,
+    hallucinated_tools: Vec<HallucinatedTool>,
     /// Repetitions without progress.
     repetitions: Vec<Repetition>,
 }
@@ -61,12 +61,6 @@ struct Repetition {
     /// The number of calls, or of rounds of a cycle.
     count: usize,
     refused: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Hallucinated {
-    tool: String,
-    calls: u64,
 }
 
 impl Repetition {
@@ -114,13 +108,10 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             }
         }
     }
-    let hallucinated = stats.most_hallucinated();
-    let hallucinated_tools =
-        hallucinated.into_iter().map(|(tool, calls)| Hallucinated { tool: tool.to_owned(), calls });
     let counted = Counted {
         schema_version: 1,
         sessions: sessions.len(),
-        hallucinated_tools: hallucinated_tools.collect(),
+        hallucinated_tools: stats.most_hallucinated(),
         repetitions: repeated,
         stats,
     };
@@ -151,17 +142,15 @@ fn text(counted: &Counted, paint: Paint) -> String {
         let codes = stats.findings.iter().map(|(code, count)| (code.as_str(), *count));
         text += &counts(["FOUND IN ANSWERS", "FINDINGS"], codes);
     }
-    if stats.calls == 0 {
-        return text;
+    if stats.calls > 0 {
+        text += &crossed("TOOL", &stats.by_tool, &stats.by_status);
+        text += &crossed("MODEL", &stats.by_model, &stats.by_status);
     }
-    text += &crossed("TOOL", &stats.by_tool, &stats.by_status);
-    text += &crossed("MODEL", &stats.by_model, &stats.by_status);
     let codes = stats.by_code.iter().map(|(code, count)| (code.as_str(), *count));
     text += &counts(["REJECTED FOR", "CALLS"], codes);
     let filters = stats.filters.iter().map(|(filter, count)| (filter.as_str(), *count));
     text += &counts(["RESULT FILTER", "CHANGED"], filters);
-    let tools = hallucinated_tools.iter().map(|found| (found.tool.as_str(), found.calls));
-    text += &counts(["TOOLS THAT DO NOT EXIST", "CALLS"], tools);
+    text += &invented(hallucinated_tools);
     let repeated = repetitions.iter().map(|r| (r.tool.as_str(), r.count as u64));
     text += &counts(["REPEATED WITHOUT PROGRESS", "TIMES"], repeated);
     text
@@ -185,6 +174,18 @@ fn crossed(
             None => "-".to_owned(),
         });
         table.add_row([visible(name).into_owned(), calls.to_string()].into_iter().chain(cells));
+    }
+    shown(table)
+}
+
+fn invented(tools: &[HallucinatedTool]) -> String {
+    if tools.is_empty() {
+        return String::new();
+    }
+    let mut table = table();
+    table.set_header(["TOOLS THAT DO NOT EXIST", "CALLED", "CLAIMED"]);
+    for HallucinatedTool { tool, calls, claims } in tools {
+        table.add_row([visible(tool).into_owned(), calls.to_string(), claims.to_string()]);
     }
     shown(table)
 }
