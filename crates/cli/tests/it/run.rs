@@ -71,6 +71,17 @@ fn a_call_is_answered_with_its_receipt() {
     assert!(whole["result"].as_str().unwrap().contains("hello"), "{whole:#}");
 }
 
+/// A program with a name that a filter knows.
+#[test]
+fn what_a_filter_shortened_is_answered_with_its_confidence() {
+    let script = "for n in 1 2 3 4 5 6 7 8 9; do echo \"   Compiling crate$n v1.0.$n (x)\"; done\n\
+                  echo unknown\n";
+    let shop = Shop::new(&[("cargo", &format!("#!/bin/sh\n{script}"))]);
+    shop.run("run shell --yes", r#"{"command": "chmod +x cargo"}"#);
+    let (_, whole) = shop.json("run shell --json --yes", r#"{"command": "./cargo build"}"#);
+    assert_eq!(whole["filtered"], "partial", "{whole:#}");
+}
+
 #[test]
 fn the_result_goes_to_standard_output_and_the_rest_beside_it() {
     let shop = Shop::new(&[("call.json", r#"{"command": "echo hello"}"#)]);

@@ -8,6 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 use counterfoil_guard::{Answer, Guard, Receipt, Requested, Session, SessionStart, Surroundings};
 use counterfoil_model::{Arguments as CallArguments, Status, Tool, ToolCall};
+use counterfoil_tools::FilterConfidence;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -59,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, short)]
     yes: bool,
     /// Print the whole answer as JSON, with the fields execution_id, status, category, result,
-    /// warnings, nudge, receipt
+    /// filtered (if filters shortened it), warnings, receipt
     #[arg(long)]
     json: bool,
     /// Trust level of the call
@@ -275,6 +276,8 @@ struct Whole<'a> {
     status: &'static str,
     category: Option<&'static str>,
     result: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filtered: Option<FilterConfidence>,
     warnings: &'a [counterfoil_admission::Issue],
     /// A hint for a model that repeats itself.
     nudge: Option<&'a str>,
@@ -297,6 +300,7 @@ fn whole<'a>(
         status: status.name(),
         category: category.map(|category| category.name()),
         result,
+        filtered: answer.and_then(|answer| answer.filtered),
         warnings: answer.map(|answer| answer.warnings.as_slice()).unwrap_or_default(),
         nudge: answer.and_then(|answer| answer.nudge.as_deref()),
         receipt,
