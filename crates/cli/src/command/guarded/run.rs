@@ -60,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, short)]
     yes: bool,
     /// Print the whole answer as JSON, with the fields execution_id, status, category, result,
-    /// filtered (if filters shortened it), warnings, receipt
+    /// filtered (if filters shortened it), warnings, nudge, receipt
     #[arg(long)]
     json: bool,
     /// Trust level of the call
