@@ -51,7 +51,11 @@ impl Context {
             None => self.mood.unwrap_or(Mood::Asserted),
             Some(head) => self.own_mood(tokens, sentence, range, head),
         };
-        let governs = |tag: Tags| words.iter().any(|t| !t.quoted && t.has(tag));
+        let governs = |tag: Tags| {
+            let mut found = (0..words.len())
+                .filter(|at| words.get(*at).is_some_and(|t| !t.quoted && t.has(tag)));
+            found.any(|at| !has_object(words, at))
+        };
         let governed = GOVERNS.iter().find(|(tag, _)| governs(*tag)).map(|(_, mood)| *mood);
         self.mood = if mood == Mood::Asserted { governed.or(Some(mood)) } else { Some(mood) };
         mood
@@ -82,6 +86,19 @@ impl Context {
             _ => Mood::Asserted,
         }
     }
+}
+
+/// "I wrote `notes.md`", "I noted the change": whether the speaker's own verb has a thing for its
+/// object, and not what someone says.
+fn has_object(words: &[Token], verb: usize) -> bool {
+    let (before, after) = words.split_at_checked(verb).unwrap_or_default();
+    let is_thing = |t: &Token| {
+        matches!(t.kind, TokenKind::Code | TokenKind::Path | TokenKind::Identifier)
+            || t.has(Tags::DETERMINER)
+    };
+    after.first().is_some_and(|t| t.has(Tags::COMPLETED))
+        && before.iter().any(|t| t.has(Tags::AGENT))
+        && after.get(1).is_some_and(is_thing)
 }
 
 /// "inform you that …", "confirmed that …": whether the clause completes a verb; not in "the order
