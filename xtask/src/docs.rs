@@ -72,10 +72,11 @@ fn rules_page() -> String {
     format!(
         "<!-- made by `cargo xtask docs` from the rules' own descriptions -->\n\
          # Rules\n\n\
-         A rule's code never changes. Its mode (`off`, `shadow`, `warn`, `block`) can be set by \
-         code or name, see [configuration](configuration.md). In `block` mode, a rule reports an \
-         error only for what the record proves; a claim that the record cannot decide is *not \
-         checkable* and is not reported. `counterfoil explain CODE` prints a rule's page.\n\n{}",
+         A rule's code never changes. To set its mode (`off`, `shadow`, `warn`, `block`), refer \
+         to the rule by its code or its name; see [configuration](configuration.md). In `block` \
+         mode, a rule reports an error only if the record proves the problem; a claim that the \
+         record can neither confirm nor refute is *not checkable* and is not reported. \
+         `counterfoil explain CODE` prints a rule's page.\n\n{}",
         tables()
     )
 }

@@ -83,8 +83,7 @@ pub(crate) struct JudgeArguments {
     /// added to it; without, no judge is used
     #[arg(long, value_name = "FILE", help_heading = "Judge")]
     opinions: Option<PathBuf>,
-    /// Instead of asking a judge, write the questions that have no opinion yet to a file for a
-    /// batch API
+    /// Do not ask a judge: write the unanswered questions to a file for a batch API
     #[arg(long, value_name = "FILE", conflicts_with = "judge", help_heading = "Judge")]
     judge_batch: Option<PathBuf>,
     /// The format of the batch file

@@ -395,7 +395,7 @@ fn a_log_that_was_changed() {
     exit 1
     audit  [desk]/state/audit.jsonl
       holds   2 lines in 1 file: all unmodified, each linked to the previous one
-      BROKEN  truncated: the kept checkpoint has 4 lines, the log has 2
+      BROKEN  truncated: the kept checkpoint covers 4 lines, but the log has only 2
       open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   1 event of 1 session, 1 of them signed; 0 stored results

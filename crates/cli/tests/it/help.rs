@@ -169,8 +169,8 @@ fn help_of_check() {
           --no-judge               Do not use a judge, even if one is configured
           --opinions <FILE>        File with earlier opinions (JSON Lines or batch results). With
                                    `--judge`, new opinions are added to it; without, no judge is used
-          --judge-batch <FILE>     Instead of asking a judge, write the questions that have no opinion
-                                   yet to a file for a batch API
+          --judge-batch <FILE>     Do not ask a judge: write the unanswered questions to a file for a
+                                   batch API
           --batch-format <FORMAT>  The format of the batch file [default: openai] [possible values:
                                    openai, anthropic]
           --batch-model <MODEL>    The model for the questions in the batch file

@@ -43,7 +43,7 @@ impl Signed {
                 Tombstone::read(note, origin).map(|stone| (stone.cut, stone.size, stone))
             });
             let broken =
-                || Broken::new(format!("the tombstone of the events before {cut} is invalid"));
+                || Broken::new(format!("the tombstone for the events before {cut} is invalid"));
             signed.tombstone = Some(tombstone.filter(|(at, _)| *at == cut).ok_or_else(broken)?.1);
         }
         for (cut, text) in tables.notes(NoteKind::ResultTombstone)? {
@@ -51,7 +51,7 @@ impl Signed {
                 ResultTombstone::read(note, origin).map(|stone| (stone.cut, stone.size, stone))
             });
             let broken =
-                || Broken::new(format!("the tombstone of the results before {cut} is invalid"));
+                || Broken::new(format!("the tombstone for the results before {cut} is invalid"));
             let (_, stone) = tombstone.filter(|(at, _)| *at == cut).ok_or_else(broken)?;
             signed.results_cut = stone.cut;
         }

@@ -29,7 +29,7 @@ type Members = Map<String, Value>;
 /// Why an answer can be read in more than one way. It quotes nothing from the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
-    #[error("a part of the answer is not JSON, or repeats a member")]
+    #[error("part of the answer is not valid JSON, or contains a duplicate key")]
     Json,
     #[error("a member of the answer differs from a known one only in case")]
     Member,

@@ -50,7 +50,7 @@ const A_STATE: &str = "a state whose cause is not named";
 /// used.
 const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 8] = [
     ("listed as an exception", |act| is_excepted(act.prose, act.predicate)),
-    ("the sentence says that it did not succeed", |act| {
+    ("the sentence says that the action did not succeed", |act| {
         is_turned_down(act.prose, act.clause, act.predicate)
     }),
     ("defines a term", |act| is_definition(act.prose, act.clause)),

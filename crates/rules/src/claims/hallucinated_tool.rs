@@ -13,7 +13,7 @@ static META: Meta = Meta {
     name: "hallucinated-tool",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the agent says that it used a tool that is not in the catalog, or that it never called",
+    summary: "the agent claims to have used a tool that is not in the catalog or was never called",
     page: include_str!("../../spec/FK014.md"),
 };
 

@@ -15,7 +15,7 @@ static META: Meta = Meta {
     name: "phantom-completion",
     group: Group::Claim,
     mode: Mode::Block,
-    summary: "the agent claims a completed side effect, but no successful call did it",
+    summary: "the agent claims that an action was completed, but no successful call performed it",
     page: include_str!("../../spec/FK010.md"),
 };
 

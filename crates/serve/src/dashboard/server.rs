@@ -283,12 +283,15 @@ impl Route {
 fn not_let_in(error: &AccessError) -> HttpProblem {
     let what = match error {
         AccessError::Host(host, _) => {
-            format!("the host `{host}` is not allowed: `--host` adds host names of this server")
+            format!(
+                "the host `{host}` is not allowed: if it belongs to this server, add it with \
+                 `--host`"
+            )
         }
         AccessError::Origin(origin, _) => {
             format!(
-                "requests from pages of `{origin}` are not allowed: `--host` adds host names of \
-                 this server"
+                "requests from pages on `{origin}` are not allowed: if that is this server, add \
+                 its host name with `--host`"
             )
         }
         other => other.to_string(),

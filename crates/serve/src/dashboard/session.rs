@@ -211,7 +211,9 @@ fn noted(draft: &Draft) -> Markup {
                     "A call of " strong { (brief(&declined.tool, 60)) } " was refused by "
                     (by(&declined.by, &declined.reason))
                 }
-                Draft::Cleared => { "The session discards what it has learned" }
+                Draft::Cleared => {
+                    "The session forgets completed tools, repeated calls and cached results"
+                }
                 Draft::Ended => { "The session ends" }
                 other => { (other.name()) }
             }

@@ -54,7 +54,7 @@ pub enum AccessError {
     Host(String, &'static str),
     /// The origin is not allowed.
     #[error(
-        "requests from pages of `{0}` are not allowed: to allow them, add the origin to \
+        "requests from pages on `{0}` are not allowed: to allow them, add the origin to \
          `{1}.origins`"
     )]
     Origin(String, &'static str),

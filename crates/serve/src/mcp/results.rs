@@ -41,7 +41,7 @@ fn stays(name: &str, raw: &RawValue) -> bool {
 
 /// The error in place of an unreadable answer.
 pub(super) fn unreadable(id: &str, why: &str) -> String {
-    let what = format!("the answer of the MCP server cannot be read: {why}");
+    let what = format!("the MCP server's answer cannot be read: {why}");
     message::error(Some(id), code::INTERNAL_ERROR, &what)
 }
 

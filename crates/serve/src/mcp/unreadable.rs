@@ -89,8 +89,7 @@ impl TopLevel {
     pub(crate) fn in_place_of_answer(&self, why: &str) -> Option<String> {
         let id = self.id().filter(|_| !self.has_method)?;
         let what = format!(
-            "the answer of the MCP server cannot be read, and it is unknown what the server did: \
-             {why}"
+            "the MCP server's answer cannot be read, so it is unknown what the server did: {why}"
         );
         Some(message::error(Some(&id), code::INTERNAL_ERROR, &what))
     }

@@ -111,7 +111,7 @@ pub enum UpstreamError {
     #[error("cannot reach the MCP server: {0}")]
     NotReached(String),
     /// Its answer cannot be read.
-    #[error("the answer of the MCP server cannot be read: {0}")]
+    #[error("the MCP server's answer cannot be read: {0}")]
     Unreadable(String),
 }
 

@@ -113,7 +113,7 @@ impl Signer {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Given => "given key",
-            Self::Vouched => "key that the given key vouched for",
+            Self::Vouched => "key endorsed by the given key",
             Self::Own => "own key",
             Self::Unknown => "unknown",
             Self::Foreign => "another key",

@@ -266,7 +266,10 @@ fn against(checkpoint: &Checkpoint, compared: Option<Compared>) -> (Mark, String
         ),
         Some(Compared::Cut { expected, found }) => (
             Mark::Broken,
-            format!("truncated: the kept checkpoint has {expected} lines, the log has {found}"),
+            format!(
+                "truncated: the kept checkpoint covers {expected} lines, but the log has only \
+                 {found}"
+            ),
         ),
         Some(Compared::Differs { at }) => (
             Mark::Broken,
