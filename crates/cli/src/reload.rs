@@ -32,9 +32,9 @@ pub(crate) async fn follow<T>(
     }
 }
 
-/// Tells on standard error how a reload went.
-pub(crate) fn announce(went: anyhow::Result<()>) {
-    let told = match went {
+/// Prints the outcome of a reload to standard error.
+pub(crate) fn announce(outcome: anyhow::Result<()>) {
+    let line = match outcome {
         Ok(()) => {
             "note: configuration reloaded: changes to servers and to the rules for calls are now \
              in effect"
@@ -43,7 +43,7 @@ pub(crate) fn announce(went: anyhow::Result<()>) {
         Err(error) => format!("warning: {}", invalid(&error)),
     };
     // Standard error may be closed; the change applies anyway.
-    writeln!(io::stderr(), "{told}").ok();
+    writeln!(io::stderr(), "{line}").ok();
 }
 
 /// Says that nothing was reloaded, and why.

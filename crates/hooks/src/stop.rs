@@ -344,7 +344,7 @@ fn tampering(coverage: &Coverage) -> Vec<String> {
         let tools = named(&tools);
         said.push(format!(
             "receipts for {tools} name calls that are not in the agent's own log; they \
-            do not count as evidence [FK040 receipt-tampering]"
+            support no claim [FK040 receipt-tampering]"
         ));
     }
     if !coverage.differing.is_empty() {

@@ -263,7 +263,7 @@ impl ProviderOptions {
         }
         if !url.username().is_empty() || url.password().is_some() {
             return Err(wrong(
-                "contains a user name or password: put the key into an environment variable or a \
+                "contains a user name or password: put the key in an environment variable or a \
                  file",
             ));
         }

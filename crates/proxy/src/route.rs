@@ -185,8 +185,8 @@ pub(crate) fn check(
     }
     if holds && wire.is_none() && reach.is_none() && !named(&settings.paths) {
         return forbidden(format!(
-            "responses on this path are not judged, so mode `{}` blocks it: ask for a new answer, \
-             or add the path to `proxy.paths`, as in \"GET /v1/batches/*\"",
+            "answers on this path are not judged, so mode `{}` rejects the request: ask for a new \
+             answer, or add the path to `proxy.paths`, as in \"GET /v1/batches/*\"",
             settings.mode.name()
         ));
     }

@@ -135,10 +135,11 @@ fn tagged(text: &str) -> Map<String, Value> {
     while let Some((_, inside)) = rest.split_once('<').filter(|_| found.len() < MOST_ARGUMENTS) {
         let Some((tag, after)) = inside.split_once('>') else { break };
         rest = after;
-        let named = tag.split_once("name=").map_or(tag, |(_, name)| name);
-        let named =
-            if named == tag { tag.rsplit(['=', ' ']).next() } else { named.split(' ').next() };
-        let name = named.unwrap_or(tag).trim_matches(['"', '\'']);
+        let name = match tag.split_once("name=") {
+            Some((_, name)) => name.split(' ').next(),
+            None => tag.rsplit(['=', ' ']).next(),
+        };
+        let name = name.unwrap_or(tag).trim_matches(['"', '\'']);
         if tag.starts_with('/') {
             continue;
         }

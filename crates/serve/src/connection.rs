@@ -251,7 +251,8 @@ impl ClientConnection {
     /// Handles a single message as the server's response.
     async fn answered(&self, gateway: &Gateway, id: &str, reply: Reply, text: &str) -> ClientReply {
         let told = gateway.from_server(text).await;
-        let why = format!("the MCP server sent a message other than the answer ({})", reply.status);
+        let why =
+            format!("the MCP server sent another message instead of the answer ({})", reply.status);
         match (told, gateway.lost(id, false, &why).await) {
             // This is not the answer, and a client over streams would wait for it in vain.
             (_, Some(error)) if self.clients == Clients::Streams => ClientReply::Message(error),

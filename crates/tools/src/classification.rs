@@ -62,10 +62,10 @@ impl ExitCause {
             Self::NotExecutable => "the command cannot be executed (exit code 126)".to_owned(),
             Self::CommandNotFound => "the command was not found (exit code 127)".to_owned(),
             Self::PermissionDenied => {
-                format!("the command failed: permission denied (exit code {exit_code})")
+                format!("the command reported: permission denied (exit code {exit_code})")
             }
             Self::NoSuchFile => {
-                format!("the command failed: no such file or directory (exit code {exit_code})")
+                format!("the command reported: no such file or directory (exit code {exit_code})")
             }
             Self::Signal(signal) => {
                 format!("the command was killed by signal {signal} (exit code {exit_code})")

@@ -82,7 +82,7 @@ fn nothing(homes: &Homes, agents: &[Agent]) -> Complaint {
         })
         .collect();
     Complaint::new("no agent sessions found on this machine").help(format!(
-        "searched {}; pass a log instead: `counterfoil check PATH`",
+        "places searched: {}; pass a log instead: `counterfoil check PATH`",
         looked.join("; ")
     ))
 }

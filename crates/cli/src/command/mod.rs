@@ -42,7 +42,7 @@ pub(crate) struct Cli {
 /// A flag of other programs that is a command here.
 #[cfg(feature = "guard")]
 fn migrate_config() -> clap::Arg {
-    let tip = "to move renamed configuration keys, run `counterfoil config migrate --write`";
+    let tip = "to update renamed configuration keys, run `counterfoil config migrate --write`";
     let parser = clap::builder::UnknownArgumentValueParser::suggest(tip);
     let action = clap::ArgAction::SetTrue;
     clap::Arg::new("migrate-config")

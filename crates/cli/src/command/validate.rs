@@ -136,7 +136,7 @@ fn settings(
         match place.rsplit_once('.') {
             None if place.is_empty() => options.longest_text = count,
             None => {
-                let wrong = format!("`{place}` names no parameter");
+                let wrong = format!("`{place}` does not name a parameter");
                 return Err(Complaint::new(wrong).help("write the parameter as TOOL.PARAMETER"));
             }
             Some((tool, parameter)) => {

@@ -162,8 +162,8 @@ fn reloads(
         guard.reload(settings.clone());
         Ok((options, settings))
     };
-    // At the end of the conversation, no one hears about it.
-    runtime.spawn(follow(global.place(), apply, move |went| drop(sender.send(went))));
+    // At the end of the conversation, nothing receives it.
+    runtime.spawn(follow(global.place(), apply, move |outcome| drop(sender.send(outcome))));
     reloads
 }
 
@@ -195,12 +195,12 @@ impl Begun {
         Ok(())
     }
 
-    /// Takes up what has changed since the last turn, and returns the notices: the configuration,
-    /// and the tools of servers that have announced a change.
-    pub(crate) async fn news(&mut self) -> Vec<Row> {
+    /// Applies what has changed since the last turn (the configuration, and the tools of servers that
+    /// have announced a change), and returns the notices.
+    pub(crate) async fn apply_changes(&mut self) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::new();
-        while let Ok(went) = self.reloads.try_recv() {
-            rows.push(self.reloaded(went));
+        while let Ok(outcome) = self.reloads.try_recv() {
+            rows.push(self.reloaded(outcome));
         }
         let said = self.servers.list_again(self.agent.guard()).await;
         rows.extend(said.iter().map(|said| noted(said)));
@@ -208,8 +208,8 @@ impl Begun {
     }
 
     /// Notes the settings that a reload has changed; the others stay as they were at the start.
-    fn reloaded(&mut self, went: Reloaded) -> Row {
-        match went {
+    fn reloaded(&mut self, outcome: Reloaded) -> Row {
+        match outcome {
             Ok((options, settings)) => {
                 self.options.tools.adversarial_policy = options.tools.adversarial_policy;
                 (self.settings.quota, self.settings.shell) = (settings.quota, settings.shell);

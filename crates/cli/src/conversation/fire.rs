@@ -24,7 +24,7 @@ pub(crate) async fn fire(
 ) -> anyhow::Result<Fired> {
     let Some(scheduler) = begun.scheduler.clone() else { return Ok(Fired::Failed) };
     front.show(&begins(due))?;
-    front.show(&begun.news().await)?;
+    front.show(&begun.apply_changes().await)?;
     let mut watching = front.watch(begun);
     let fired = front.during(scheduler.fire(&mut begun.agent, due, &mut watching)).await?;
     drop(watching);

@@ -79,7 +79,7 @@ fn the_configuration_and_flags_say_how_strictly() {
     assert_snapshot!(desk.run("validate --tools tools.json --longest-text note=5"), @"
     exit 2
     --- stderr
-    error: `note` names no parameter
+    error: `note` does not name a parameter
       help: write the parameter as TOOL.PARAMETER
     ");
 }

@@ -187,7 +187,7 @@ fn a_failed_output_is_an_error_of_its_kind() {
         ),
         (
             shell(1, PermanentFailure, "Permission denied"),
-            error(1, PermanentFailure, "the command failed: permission denied (exit code 1)"),
+            error(1, PermanentFailure, "the command reported: permission denied (exit code 1)"),
         ),
         (shell(137, Timeout, ""), error(137, Timeout, "the command timed out")),
     ];

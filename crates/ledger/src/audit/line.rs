@@ -133,7 +133,7 @@ pub enum LineError {
     #[error("the result and the error category do not match")]
     WrongCategory,
     /// Longer than any line.
-    #[error("the line is longer than any valid line")]
+    #[error("the line exceeds the maximum length")]
     TooLong,
     /// The file ends before the line does.
     #[error("the line is incomplete: the file ends in the middle of it")]

@@ -31,7 +31,7 @@ type Members = Map<String, Value>;
 pub(crate) enum Unreadable {
     #[error("part of the answer is not valid JSON, or contains a duplicate key")]
     Json,
-    #[error("a member of the answer differs from a known one only in case")]
+    #[error("a member of the answer differs from a known one only in letter case")]
     Member,
     #[error("the answer has several choices")]
     Choices,

@@ -74,17 +74,6 @@ pub(crate) fn different_number(
     })
 }
 
-/// Whether a number counts the elements of a list, or the lines of a text, in a result.
-pub(crate) fn is_length(number: &Value, recorded: &Value) -> bool {
-    let is = |length: usize| number.as_u64() == Some(length as u64);
-    match recorded {
-        Value::Array(items) => is(items.len()) || items.iter().any(|v| is_length(number, v)),
-        Value::Object(members) => members.values().any(|v| is_length(number, v)),
-        Value::String(text) => is(text.lines().count()),
-        _ => false,
-    }
-}
-
 /// Whether two numbers may be one quantity in two units: bytes and megabytes, seconds and hours, a
 /// fraction and its percentage.
 fn is_converted(said: f64, there: f64) -> bool {

@@ -223,21 +223,30 @@ fn headed_blocks(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
         if let Some((head, members)) = block.take() {
             found.extend(head.with_lines(members));
         }
-        let colon = line.ends_with([':', '*', ']']);
-        let ends = |id: &Mention| {
-            let rest = text.get(id.span.end..at).unwrap_or_default();
-            id.labelled && rest.trim().trim_matches(['*', '`', ')', ']']).is_empty()
-        };
-        let mut inside = ids.iter().filter(|id| (start..at).contains(&id.span.start));
-        let id = inside.next().filter(|id| inside.next().is_none() && (colon || ends(id)));
-        let headed = colon && line.len() <= 80 && is_head(line);
+        let id = ids.iter().find(|id| (start..at).contains(&id.span.start));
+        let id = id.filter(|id| only_cites(line, &id.id)).map(|id| id.id.clone());
+        let headed = line.len() <= 80 && line.ends_with([':', '*', ']']) && is_head(line);
         if headed || id.is_some() {
             let head = stated(Span::new(at, at), Map::new(), headed, fences.setting(at));
-            let id = id.map(|one| one.id.clone());
             block = Some((Stated { in_words: id.is_some(), id, ..head }, Map::new()));
         }
     }
     found
+}
+
+/// "Speed test (execution_id: …):": whether a line ends with the id and names nothing but its
+/// execution, so that what follows is its result, and no target or comparison.
+fn only_cites(line: &str, id: &str) -> bool {
+    let Some((before, after)) = line.split_once(id) else { return false };
+    let tool = ExecutionId::parse(id).map_or("", |id| id.tool).to_ascii_lowercase();
+    let of_tool = |word: &str| tool.split(['_', '-', '.']).any(|part| part == word);
+    let before = before.to_ascii_lowercase();
+    let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    after.chars().all(|c| "*`)]: ".contains(c))
+        && words.all(|word| {
+            let plain = sets::BETWEEN_TOOL_AND_ID.list.contains(&word);
+            word.is_empty() || word == tool || plain || of_tool(word)
+        })
 }
 
 impl Stated {
@@ -247,9 +256,17 @@ impl Stated {
             let block = stated(self.span, members, true, self.setting);
             return (block.id.is_some() || block.tool.is_some()).then_some(block);
         }
+        // A number alone or with a unit: "3 Mbit/s slower" compares, "2 stars" is a grade.
+        let is_unit = |word: &str| word.len() <= 4 || word.contains('/');
         members.retain(|_, value| {
-            let first = value.as_str().and_then(|text| number(text.split_whitespace().next()?));
-            *value = first.unwrap_or_else(|| value.take());
+            let text = value.as_str().unwrap_or_default().to_owned();
+            let mut words = text.split_whitespace();
+            if let Some(first) = words.next().and_then(number)
+                && words.next().is_none_or(is_unit)
+                && words.next().is_none()
+            {
+                *value = first;
+            }
             value.is_number()
         });
         (!members.is_empty()).then_some(Self { rest: members, ..self })

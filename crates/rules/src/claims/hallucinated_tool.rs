@@ -66,8 +66,8 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         ),
         // Where there is no tool and no call, no tool was used, whatever it is called.
         Known::No | Known::Unknown if mention.described && !has_no_tools(facts, mention) => {}
-        // A capitalised word may describe any tool that was called.
-        Known::No if mention.loud && facts.record().count_before(turn) > 0 => {
+        // Such words may mean any tool that was called, or what it ran.
+        Known::No if mention.loose && facts.record().count_before(turn) > 0 => {
             findings.not_checkable(claim);
         }
         Known::No if is_subject_matter(facts, mention) => findings.not_checkable(claim),

@@ -20,9 +20,9 @@ pub(crate) struct Mention {
     pub(crate) noun: String,
     /// Whether the words say that it was called, and not only that it is a source.
     pub(crate) called: bool,
-    /// Whether verb, name and noun are in capitals: "I USED THE CALCULATOR TOOL" may name a tool or
-    /// describe one.
-    pub(crate) loud: bool,
+    /// Whether verb, name and noun are in capitals, or the name follows a label: "I USED THE
+    /// CALCULATOR TOOL" may describe a tool, and "Tool used: pytest" name a program.
+    pub(crate) loose: bool,
     /// Whether it is a word in small letters: "the websearch tool", but also "the right tool".
     pub(crate) described: bool,
 }
@@ -35,7 +35,8 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
     for (index, clause) in prose.clauses.iter().enumerate() {
         let after = follows_doing(prose, clause);
         for thing in labelled_tools(prose, clause, catalogued) {
-            found.push(mention(answer, clause, thing, true));
+            // It may be a program that a tool ran.
+            found.push(Mention { loose: true, ..mention(answer, clause, thing, true) });
         }
         if !(clause.mood == Mood::Asserted || clause.mood == Mood::Observed || after) {
             continue;
@@ -61,10 +62,10 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
 
 fn mention(answer: &Answer<'_>, clause: &Clause, thing: Thing, called: bool) -> Mention {
     let objects = vec![Object { kind: ObjectKind::Tool, text: thing.name.clone() }];
-    let loud = thing.is_loud(&answer.prose, clause);
+    let loose = thing.is_loud(&answer.prose, clause);
     let described = !thing.noun.is_empty() && is_small(&answer.prose, thing.tokens.start);
     let claim = answer.prose.claim(clause, ClaimKind::Tool, objects, answer.turn);
-    Mention { claim, name: thing.name, noun: thing.noun, called, loud, described }
+    Mention { claim, name: thing.name, noun: thing.noun, called, loose, described }
 }
 
 /// A noun phrase that may be a tool.
@@ -373,11 +374,14 @@ fn ends_or_has_purpose(prose: &Prose<'_>, rest: &[Token]) -> bool {
 
 /// "The message was sent using the X tool".
 fn was_done_with(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
+    let behind = prose.tokens(thing.tokens.end..clause.tokens.end);
     clause.predicates.iter().any(|p| {
         let between = prose.tokens(p.verb + 1..thing.tokens.start);
         let means = between.iter().rev().find(|t| !t.has(Tags::DETERMINER));
         is_passive(p)
             && !p.negated
+            && thing.is_named_service()
+            && ends_or_has_purpose(prose, behind)
             && p.verb < thing.tokens.start
             && means.is_some_and(|t| prose.is(t, words!["using", "via", "through", "with"]))
     })

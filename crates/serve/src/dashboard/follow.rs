@@ -64,7 +64,7 @@ impl Dashboard {
                     tokio::time::sleep(10 * EVERY).await;
                 }
                 Err(error) => {
-                    let what = format!("reading the ledger was aborted: {error}");
+                    let what = format!("the task that reads the ledger failed: {error}");
                     tracing::error!("{what}");
                     self.index().write().unwrap_or_else(PoisonError::into_inner).trouble =
                         Some(what);

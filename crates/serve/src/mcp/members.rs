@@ -40,7 +40,7 @@ impl<'m> Members<'m> {
         let names = self.0.iter().map(|(name, _)| name.as_str());
         names.filter(|name| !known.contains(name)).find_map(|name| {
             let same = known.iter().find(|known| is_but_for_case(name, known))?;
-            Some(format!("the member `{name}` differs from `{same}` only in case"))
+            Some(format!("the member `{name}` differs from `{same}` only in letter case"))
         })
     }
 }

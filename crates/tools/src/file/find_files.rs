@@ -59,7 +59,7 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
         Ok(ControlFlow::Continue(()))
     })?;
     if found == 0 {
-        text += "[no file matches the pattern]\n";
+        text += "[no files found]\n";
     }
     if more {
         text += &format!("[more than {found} files match; use a narrower pattern]\n");

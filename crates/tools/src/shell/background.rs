@@ -51,8 +51,8 @@ impl Background {
         (text, cut, ended)
     }
 
-    /// How it stood for the receipt of a call about it.
-    pub(super) fn told(&self, status: Status) -> BackgroundRun {
+    /// What the receipt of a call about it records.
+    pub(super) fn recorded(&self, status: Status) -> BackgroundRun {
         BackgroundRun { started_by: self.started_by.clone(), status }
     }
 

@@ -227,7 +227,7 @@ impl ShellTools {
             text.push('\n');
         }
         text.push_str(&format!("[{name}: {state}]"));
-        let background = Some(run.told(status));
+        let background = Some(run.recorded(status));
         Ok(ToolOutput { truncated, background, ..ToolOutput::from(text) })
     }
 }

@@ -102,7 +102,7 @@ fn files_are_found_by_name() {
         (json!({"pattern": "./main.*", "path": "src"}), &["src/main.rs"]),
         (json!({"pattern": "*", "path": "target"}), &["target/debug/out.rs"]),
         (json!({"pattern": "up", "path": "src"}), &["src/up"]),
-        (json!({"pattern": "nothing", "path": "src"}), &["[no file matches the pattern]"]),
+        (json!({"pattern": "nothing", "path": "src"}), &["[no files found]"]),
     ];
     for (arguments, expected) in cases {
         let text = room.text("find_files", arguments.clone());

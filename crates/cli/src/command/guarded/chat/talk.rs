@@ -19,11 +19,11 @@ async fn turn(
     front: &mut impl Front,
     said: &str,
 ) -> anyhow::Result<Option<Result<Turned, TurnError>>> {
-    front.show(&begun.news().await)?;
+    front.show(&begun.apply_changes().await)?;
     let mut watching = front.watch(begun);
     let went = front.during(begun.agent.turn(said, &mut watching)).await?;
     drop(watching);
-    front.show(&begun.news().await)?;
+    front.show(&begun.apply_changes().await)?;
     Ok(went)
 }
 

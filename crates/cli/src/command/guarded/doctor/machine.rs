@@ -35,7 +35,7 @@ fn landlock(abilities: &Abilities) -> Check {
         Check::note(
             NAME,
             format!("version {version}: {lacks}"),
-            "a newer kernel restricts these too",
+            "a newer kernel may restrict these too",
         )
     };
     match version {

@@ -643,7 +643,7 @@ function checkReceipts(bundle, events, found) {
   const unfinished = found.receipts.filter((receipt) => receipt.status === "open").length;
   if (unfinished > 0) {
     found.open(
-      `${counted(unfinished, "receipt")} without an end: it is not in the bundle, or the execution `
+      `${counted(unfinished, "receipt")} without an end event: it is not in the bundle, or the execution `
         + "had not ended yet",
     );
   }
