@@ -86,6 +86,8 @@ fn record(state: &Path, salt: u64) -> Ledger {
     failed["category"] = json!("PermanentFailure");
     failed["side_effects"] = json!([{ "wrote": "a" }, { "reached": "example.org" }]);
     failed["confinement"] = json!({ "profile": "workspace" });
+    failed["background"] =
+        json!({ "started_by": "shell_1793620800000_00000001", "status": "completed" });
     if serde_json::from_value::<Draft>(failed.clone()).is_err() {
         failed["side_effects"] = json!([{ "Wrote": "a" }, { "Reached": "example.org" }]);
     }

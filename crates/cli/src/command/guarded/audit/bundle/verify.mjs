@@ -604,6 +604,7 @@ function addEvent(receipt, { digest, draft }) {
   for (const name of always) receipt[name] = draft[name];
   for (const name of ["category", "confinement", "exit_code"]) receipt[name] = draft[name] ?? null;
   receipt.side_effects = draft.side_effects ?? [];
+  if (Object.hasOwn(draft, "background")) receipt.background = draft.background;
 }
 
 /** Each receipt is what its events add up to. */
