@@ -19,7 +19,7 @@ fn no_transcript() {
 
 #[test]
 fn garbage() {
-    let mut stage = Stage::new();
+    let stage = Stage::new();
     for (input, expected) in [
         ("", "not JSON"),
         ("not json", "not JSON"),
@@ -33,11 +33,22 @@ fn garbage() {
     // Unknown events and members are ignored.
     stage.event("BrandNew", json!({ "surprise": [1, 2] })).passes();
     stage.event("PreToolUse", json!({ "tool_name": "BrandNew", "tool_input": {} })).passes();
-    stage.variables.push(("COUNTERFOIL_HOOKS_ON_FAILURE", "closed"));
-    for input in ["not json", "{}", r#"{"hook_event_name":"PreToolUse","session_id":"s"}"#] {
-        let refused = stage.sent("claude-code", input);
-        assert_eq!((refused.code, &*refused.out), (2, ""), "{refused:?}");
-        assert!(refused.err.contains("is configured to deny such calls"), "{refused:?}");
+    let twice = r#"{"hook_event_name":"Stop","session_id":"s","a":1,"a":2}"#;
+    for file in [
+        "[hooks]\non_failure = \"closed\"\n",
+        "hooks = { on_failure = \"closed\" }\n",
+        "[hooks]\non_failure = \"ask\"\n",
+    ] {
+        let stage = Stage::with(&[("home/.config/counterfoil/counterfoil.toml", file)]);
+        for input in
+            ["", "not json", "{}", "{}{}", r#"{"hook_event_name":"PreToolUse","session_id":"s"}"#]
+        {
+            let refused = stage.sent("claude-code", input);
+            assert_eq!((refused.code, &*refused.out), (2, ""), "{refused:?}");
+            assert!(refused.err.contains("could not judge this call"), "{refused:?}");
+        }
+        // This one is known to announce no call.
+        stage.sent("claude-code", twice).warns("twice");
     }
     stage.event("BrandNew", json!({ "surprise": [1, 2] })).passes();
 }

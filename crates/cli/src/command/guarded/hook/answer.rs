@@ -38,13 +38,14 @@ const MOST: u64 = 64 * 1024 * 1024;
 
 /// Reads one event and answers it within its time limit. Whatever goes wrong before the answer is
 /// written, the exit code is 0, and standard output has one JSON object or nothing; only an event that
-/// cannot be read has exit code 2 where the user wants failures to deny.
+/// cannot be read has exit code 2 where the user does not want failures to pass.
 pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let (told, telling) = channel();
     // The waiting thread is the new one, because the allocator serves the main thread in large
     // pieces.
-    let waiting = std::thread::spawn(move || match wait(&telling, began) {
+    let place = absolute(global.place());
+    let waiting = std::thread::spawn(move || match wait(&telling, began, &place) {
         Waited::Answered(event, answer) => (event, answer),
         Waited::InVain(event, answer) => {
             let exit = write(agent, &event, &answer).unwrap_or(Exit::Internal);
@@ -64,8 +65,10 @@ pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
 }
 
 fn write(agent: Agent, event: &str, answer: &Answer) -> anyhow::Result<Exit> {
-    // Agents take this exit code as a refusal of whatever event they sent.
-    if let (true, Some(Decision::Deny(why))) = (event.is_empty(), &answer.decision) {
+    // Agents take this exit code as a refusal of whatever event they sent; it cannot ask.
+    if let (true, Some(Decision::Deny(why) | Decision::Ask(why))) =
+        (event.is_empty(), &answer.decision)
+    {
         writeln!(io::stderr().lock(), "{why}").context("the answer cannot be written")?;
         return Ok(Exit::Input);
     }
@@ -91,12 +94,12 @@ enum Waited {
     InVain(String, Answer),
 }
 
-fn wait(telling: &Receiver<Told>, began: Instant) -> Waited {
+fn wait(telling: &Receiver<Told>, began: Instant, place: &Place) -> Waited {
     let (mut event, mut before) = (String::new(), false);
     let (mut limit, mut on_failure) = (HooksSettings::default().time_limit, OnFault::Open);
     loop {
         let left = limit.saturating_sub(began.elapsed());
-        let failed = match telling.recv_timeout(left) {
+        let (failed, is_late) = match telling.recv_timeout(left) {
             Ok(Told::Event(name, is_before)) => {
                 (event, before) = (name, is_before);
                 continue;
@@ -106,17 +109,23 @@ fn wait(telling: &Receiver<Told>, began: Instant) -> Waited {
                 continue;
             }
             Ok(Told::Answered(Ok(answer))) => return Waited::Answered(event, answer),
-            Ok(Told::Answered(Err(error))) => error,
+            Ok(Told::Answered(Err(error))) => (error, false),
             Err(RecvTimeoutError::Timeout) => {
-                let late = format!("timed out after {} ms", limit.as_millis());
-                return Waited::InVain(event, after_failure(&late, before, on_failure));
+                (format!("timed out after {} ms", limit.as_millis()), true)
             }
-            Err(RecvTimeoutError::Disconnected) => "internal error in counterfoil".to_owned(),
+            Err(RecvTimeoutError::Disconnected) => {
+                ("internal error in counterfoil".to_owned(), false)
+            }
         };
-        // An event that cannot be read may announce a call.
-        let unread = event.is_empty() && on_failure == OnFault::Closed;
-        let answer = after_failure(&failed, before || unread, on_failure);
-        return Waited::Answered(event, answer);
+        if event.is_empty() {
+            // An event that was not read may announce a call.
+            (before, on_failure) = (true, meant_for_failure(place));
+        }
+        let answer = after_failure(&failed, before, on_failure);
+        return match is_late {
+            true => Waited::InVain(event, answer),
+            false => Waited::Answered(event, answer),
+        };
     }
 }
 
@@ -154,12 +163,12 @@ fn answer(
             let _ = told.send(Told::Event(name.to_owned(), true));
             return Ok(refusal(&error));
         }
-        Err(error) => {
-            let on_failure = said_of_failure(&absolute(global.place()));
-            let limit = HooksSettings::default().time_limit;
-            let _ = told.send(Told::Settings(limit, on_failure));
-            return Err(error.into());
+        // It was read, and is not about a call.
+        Err(error @ ReadEventError::Twice { before: None, .. }) => {
+            let notice = format!("counterfoil: {error}; the agent continues without this check");
+            return Ok(Answer::notice(notice));
         }
+        Err(error) => return Err(error.into()),
     };
     let before = matches!(event.happening, Happening::Before(_));
     let _ = told.send(Told::Event(event.name.clone(), before));
@@ -341,6 +350,12 @@ fn workspace(event: &Event) -> PathBuf {
     let named = ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR"];
     let named = named.into_iter().find_map(env::var_os).map(PathBuf::from);
     named.or_else(|| event.cwd.clone()).unwrap_or_default()
+}
+
+/// Returns the `on_failure` setting where no event has led to it yet.
+fn meant_for_failure(place: &Place) -> OnFault {
+    let found = config::find(place).ok().and_then(|found| found.options.hooks.resolve().ok());
+    found.map_or_else(|| said_of_failure(place), |hooks| hooks.on_failure)
 }
 
 /// Returns the `on_failure` setting of a configuration that cannot be parsed, from its text.
