@@ -118,7 +118,10 @@ impl Events {
                 self.event.data.push_str(value);
             }
             "id" if !value.contains('\0') => self.event.id = Some(value.to_owned()),
-            "event" => self.event.name = Some(value.to_owned()).filter(|name| name != "message"),
+            "event" => {
+                let plain = ["", "message"].contains(&value);
+                self.event.name = (!plain).then(|| value.to_owned());
+            }
             "retry" => self.event.retry = value.parse().ok().or(self.event.retry),
             // Comments, which keep a connection open.
             _ => {}
@@ -130,7 +133,7 @@ impl Events {
 mod tests {
     use super::*;
 
-    const STREAM: &str = "id: 1\ndata:\n\n: still there\n\nevent: message\r\ndata: {\"a\":\r\ndata:1}\r\n\r\nretry: 500\ndata: x\n\nevent: ping\ndata: y\n\n";
+    const STREAM: &str = "id: 1\ndata:\n\n: still there\n\nevent: message\r\nevent:\r\ndata: {\"a\":\r\ndata:1}\r\n\r\nretry: 500\ndata: x\n\nevent: ping\ndata: y\n\n";
 
     fn expected() -> Vec<Event> {
         let event = |data: &str| Event::of(data.to_owned());

@@ -1,7 +1,5 @@
 //! Judges the calls of an answer before the client sees them.
 
-use std::borrow::Cow;
-
 use counterfoil_guard::{
     Asking, CallError, HostedCall, Judged, Listed, Reason, Surroundings, without_hidden,
 };
@@ -102,7 +100,7 @@ pub(crate) async fn spoken(
     text: &str,
 ) -> Result<Option<String>, CallError> {
     let tools: Vec<&str> = shown.transcript.catalog.iter().map(|tool| tool.name.as_str()).collect();
-    for Spoken { tool, call, formal } in spoken::calls(text, &tools) {
+    for Spoken { tool, call, is_data } in spoken::calls(text, &tools) {
         let Some(call) = call else {
             return Ok(Some(format!(
                 "the answer's text contains a call of `{tool}` that cannot be read"
@@ -110,10 +108,10 @@ pub(crate) async fn spoken(
         };
         // The call has no id, so no receipt is opened.
         let (objection, _) = one(seen, shown, &call, Asking::Nobody).await?;
-        // Rules did not see a call whose arguments do not match the schema; a client may make it.
+        // Rules did not see a call that is rejected, and a client may make it all the same.
         let why = match objection {
             Some((why, true)) => why,
-            Some(_) if !formal => "its arguments do not match the schema".to_owned(),
+            Some(_) if !is_data => "it does not match the tool's definition".to_owned(),
             _ => continue,
         };
         return Ok(Some(format!(
@@ -140,8 +138,7 @@ fn as_command(call: &ToolCall) -> ToolCall {
         [_, flag, command] if flag.starts_with('-') && flag.ends_with('c') => command.clone(),
         words if arguments.get("commands").is_some() => words.join("\n"),
         [command] => command.clone(),
-        // Each word is passed to the program as it is.
-        words => words.iter().map(|word| as_one_word(word)).collect::<Vec<_>>().join(" "),
+        words => as_arguments(words),
     };
     let command = format!("{}{command}", surroundings(&arguments));
     if let Some(members) = arguments.as_object_mut() {
@@ -165,15 +162,21 @@ fn surroundings(arguments: &Value) -> String {
     lines
 }
 
-/// A word in quotes if a shell could otherwise read something else than one word in it: a comment,
-/// a here-document, several words. Wildcards and operators stay bare, as they are judged more
-/// strictly then.
-fn as_one_word(word: &str) -> Cow<'_, str> {
+/// The command of a list of words, each of which its program gets as it is. If some are wildcards or
+/// operators, a second line has them bare, because some clients run the list in a shell.
+fn as_arguments(words: &[String]) -> String {
     let splits = |c: char| c.is_whitespace() || "#'\"\\`<()".contains(c);
-    match word.is_empty() || word.contains(splits) {
-        true => Cow::Owned(quoted(word)),
-        false => Cow::Borrowed(word),
-    }
+    let special = |c: char| !(c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c));
+    let written = |is_quoted: &dyn Fn(&str) -> bool| {
+        let word = |word: &String| match word.is_empty() || is_quoted(word) {
+            true => quoted(word),
+            false => word.clone(),
+        };
+        words.iter().map(word).collect::<Vec<_>>().join(" ")
+    };
+    let plain = written(&|word| word.contains(special));
+    let bare = written(&|word| word.contains(splits));
+    if plain == bare { plain } else { format!("{plain}\n{bare}") }
 }
 
 /// A word as a shell reads it.
@@ -219,8 +222,13 @@ mod tests {
             ),
             (
                 json!({ "command": ["find", "#", "/", "-name", "*.o", "-delete"] }),
-                "find '#' / -name *.o -delete",
+                "find '#' / -name '*.o' -delete\nfind '#' / -name *.o -delete",
             ),
+            (
+                json!({ "command": ["find", ";", "/", "-delete"] }),
+                "find ';' / -delete\nfind ; / -delete",
+            ),
+            (json!({ "command": ["git", "commit", "-m", "a; b"] }), "git commit -m 'a; b'"),
         ] {
             let call = as_command(&ToolCall::new("c", "local_shell", arguments.to_string()));
             let read = call.arguments.parse().unwrap();

@@ -14,6 +14,8 @@ enum Reach {
     Keys,
     /// Clients with a key of the provider.
     Owners,
+    /// The same, but not below a server's own prefix.
+    OwnersAtRoot,
 }
 
 /// Requests that are passed on in `correct` and `block` without being judged, because they return
@@ -24,9 +26,9 @@ const UNJUDGED: &[(&[&str], &str, Reach)] = &[
     (&["GET", "HEAD"], "models/**", Reach::Owners),
     (&["POST"], "messages/count_tokens", Reach::Keys),
     (&["POST"], "responses/input_tokens", Reach::Keys),
-    (&["GET", "HEAD"], "", Reach::Owners),
-    (&["GET", "HEAD"], "health", Reach::Owners),
-    (&["GET", "HEAD"], "version", Reach::Owners),
+    (&["GET", "HEAD"], "", Reach::OwnersAtRoot),
+    (&["GET", "HEAD"], "health", Reach::OwnersAtRoot),
+    (&["GET", "HEAD"], "version", Reach::OwnersAtRoot),
     (&["POST"], "embeddings", Reach::Owners),
     (&["POST"], "moderations", Reach::Owners),
     (&["POST"], "rerank", Reach::Owners),
@@ -128,23 +130,22 @@ const PREFIXES_OF_KEYS: [&[&str]; 2] = [&[], &["v1"]];
 
 /// Who may make this request without it being judged.
 fn unjudged(method: &Method, path: &[&str]) -> Option<Reach> {
-    let reached = |before: &[&str], rule: &[&str], reach: Reach| match reach {
-        // Every path is a prefix of nothing.
-        _ if rule.is_empty() => PREFIXES_OF_KEYS.contains(&before),
-        Reach::Keys => PREFIXES_OF_KEYS.contains(&before),
-        Reach::Owners => !before.iter().any(|part| RESOURCES.contains(part)),
-    };
     let may = |reach: Reach| {
-        UNJUDGED.iter().filter(|(.., own)| reach == Reach::Owners || *own == reach).any(
-            |(methods, rule, _)| {
-                let rule: Vec<&str> = rule.split('/').filter(|part| !part.is_empty()).collect();
-                let after = |at: usize| {
-                    let (before, own) = path.split_at(at);
-                    matches(&rule, own) && reached(before, &rule, reach)
+        UNJUDGED.iter().any(|(methods, rule, own)| {
+            let rule: Vec<&str> = rule.split('/').filter(|part| !part.is_empty()).collect();
+            let at_root = reach == Reach::Keys || *own == Reach::OwnersAtRoot;
+            let after = |at: usize| {
+                let (before, own) = path.split_at(at);
+                let reached = match at_root {
+                    true => PREFIXES_OF_KEYS.contains(&before),
+                    false => !before.iter().any(|part| RESOURCES.contains(part)),
                 };
-                methods.contains(&method.as_str()) && (0..=path.len()).any(after)
-            },
-        )
+                reached && matches(&rule, own)
+            };
+            (reach == Reach::Owners || *own == reach)
+                && methods.contains(&method.as_str())
+                && (0..=path.len()).any(after)
+        })
     };
     [Reach::Keys, Reach::Owners].into_iter().find(|reach| may(*reach))
 }
@@ -217,6 +218,8 @@ mod tests {
             ("GET", "/v1", owners),
             ("GET", "/health", owners),
             ("GET", "/v1/foo", None),
+            ("GET", "/v1/assistants/version", None),
+            ("GET", "/x/y/health", None),
             ("GET", "/v1/organization/admin_api_keys", None),
             ("DELETE", "/v1/responses/r1", owners),
             ("GET", "/v1/responses/r1", None),

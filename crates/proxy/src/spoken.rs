@@ -11,8 +11,8 @@ pub(crate) struct Spoken {
     pub(crate) tool: String,
     /// The call; `None` if its arguments cannot be read.
     pub(crate) call: Option<ToolCall>,
-    /// Whether the text is a JSON value as a whole, which need not be a call.
-    pub(crate) formal: bool,
+    /// Whether the whole text is JSON that does not name the tool as a call does: it may be data.
+    pub(crate) is_data: bool,
 }
 
 /// The maximum number of arguments of a call.
@@ -42,14 +42,15 @@ pub(crate) fn calls(text: &str, tools: &[&str]) -> Vec<Spoken> {
         let named = tools.iter().filter(|tool| names(body, tool));
         // `cancel_order` takes precedence over `order`.
         let Some(tool) = named.max_by_key(|tool| tool.len()) else { continue };
+        let is_data = formal && object(body).is_none_or(|object| call_in(&object, tool).is_none());
         let arguments = arguments(body, tool);
-        if formal && arguments.is_none() {
+        if is_data && arguments.is_none() {
             // Any answer may be JSON.
             continue;
         }
         let call = arguments
             .map(|arguments| ToolCall::new("", *tool, Value::Object(arguments).to_string()));
-        found.push(Spoken { tool: (*tool).to_owned(), call, formal });
+        found.push(Spoken { tool: (*tool).to_owned(), call, is_data });
     }
     found
 }
@@ -97,7 +98,7 @@ fn arguments(body: &str, tool: &str) -> Option<Map<String, Value>> {
     if let Some(object) = object(body) {
         return in_object(object, tool);
     }
-    let tags = tagged(after);
+    let tags = tagged(after)?;
     (!tags.is_empty() || after.trim_matches([' ', '"', '>', '\n', '\'', '/']).is_empty())
         .then_some(tags)
 }
@@ -109,47 +110,59 @@ fn object(text: &str) -> Option<Map<String, Value>> {
     values.next()?.ok()
 }
 
-/// `{"name": …, "arguments": {…}}` in its variants. An object without a name is the arguments.
-fn in_object(object: Map<String, Value>, tool: &str) -> Option<Map<String, Value>> {
+/// The members of an object that name the tool: `{"name": …, "arguments": {…}}` in its variants.
+fn call_in<'o>(object: &'o Map<String, Value>, tool: &str) -> Option<&'o Map<String, Value>> {
     let inner =
         ["function", "tool_call", "call"].iter().find_map(|name| object.get(*name)?.as_object());
-    let members = inner.unwrap_or(&object);
+    let members = inner.unwrap_or(object);
     let is_name = |name: &&str| members.get(*name).and_then(Value::as_str) == Some(tool);
-    let named = ["name", "tool", "tool_name", "function", "action"].iter().any(is_name);
+    ["name", "tool", "tool_name", "function", "action"].iter().any(is_name).then_some(members)
+}
+
+/// The arguments in an object. An object without a name is the arguments.
+fn in_object(object: Map<String, Value>, tool: &str) -> Option<Map<String, Value>> {
+    let Some(members) = call_in(&object, tool) else { return Some(object) };
     let given = ["arguments", "parameters", "args", "input", "kwargs", "action_input"];
     let given = given.iter().find_map(|name| members.get(*name));
-    match (named, given) {
-        (true, None) => Some(Map::new()),
-        (true, Some(Value::Object(arguments))) => Some(arguments.clone()),
-        (true, Some(Value::String(text))) => serde_json::from_str(text).ok(),
-        (true, Some(Value::Null)) => Some(Map::new()),
-        (true, Some(_)) => None,
-        (false, _) => Some(object),
+    match given {
+        None | Some(Value::Null) => Some(Map::new()),
+        Some(Value::Object(arguments)) => Some(arguments.clone()),
+        Some(Value::String(text)) => serde_json::from_str(text).ok(),
+        Some(_) => None,
     }
 }
 
-/// `<parameter name="id">7</parameter>`, `<parameter=id>7</parameter>`, `<id>7</id>`
-fn tagged(text: &str) -> Map<String, Value> {
+/// `<parameter name="id">7</parameter>`, `<parameter=id>7</parameter>`, `<id>7</id>`,
+/// `<arg_key>id</arg_key><arg_value>7</arg_value>`; `None` if a name occurs twice.
+fn tagged(text: &str) -> Option<Map<String, Value>> {
     let mut found = Map::new();
     let mut rest = text;
+    let mut key = None;
     while let Some((_, inside)) = rest.split_once('<').filter(|_| found.len() < MOST_ARGUMENTS) {
         let Some((tag, after)) = inside.split_once('>') else { break };
         rest = after;
-        let name = match tag.split_once("name=") {
-            Some((_, name)) => name.split(' ').next(),
-            None => tag.rsplit(['=', ' ']).next(),
-        };
-        let name = name.unwrap_or(tag).trim_matches(['"', '\'']);
         if tag.starts_with('/') {
             continue;
         }
         let Some((value, behind)) = after.split_once("</") else { break };
         rest = behind;
+        let name = match (tag.split_once("name="), tag) {
+            (_, "arg_key") => {
+                key = Some(value.trim());
+                continue;
+            }
+            (_, "arg_value") => key.take(),
+            (Some((_, name)), _) => name.split(' ').next(),
+            (None, tag) => tag.rsplit(['=', ' ']).next(),
+        };
+        let name = name.unwrap_or(tag).trim_matches(['"', '\'']);
         let value = value.trim();
         let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
-        found.insert(name.to_owned(), value);
+        if found.insert(name.to_owned(), value).is_some() {
+            return None;
+        }
     }
-    found
+    Some(found)
 }
 
 /// `id=7, why="x")`: arguments with literal values.
@@ -218,6 +231,11 @@ mod tests {
                 r#"<invoke name="cancel_order"><parameter name="id" string="false">7</parameter></invoke>"#,
                 seven.clone(),
             ),
+            (
+                "<tool_call>cancel_order\n<arg_key>id</arg_key>\n<arg_value>7</arg_value></tool_call>",
+                seven.clone(),
+            ),
+            ("<function=cancel_order><id>7</id><id>8</id></function>", None),
             (
                 "<｜tool▁call▁begin｜>function<｜tool▁sep｜>cancel_order\n```json\n{\"id\": 7}\n```<｜tool▁call▁end｜>",
                 seven.clone(),

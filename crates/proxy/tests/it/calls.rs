@@ -181,12 +181,14 @@ fn room_to_think_ends_here() {
 
 /// Calls in a text, a part of each, and whether the answer is held: a rule denies the call, or its
 /// arguments do not match the schema.
-const SPOKEN: [(&str, &str, bool); 10] = [
+const SPOKEN: [(&str, &str, bool); 12] = [
     (
-        "<tool_call>get_order\n<arg_key>id</arg_key>\n<arg_value>7</arg_value></tool_call>",
+        "<tool_call>cancel_order\n<arg_key>id</arg_key>\n<arg_value>7</arg_value></tool_call>",
         "arg_key",
         true,
     ),
+    (r#"{"name": "get_order", "parameters": {"id": "7"}}"#, "parameters", true),
+    (r#"{"order": "get_order", "id": "7"}"#, "get_order", false),
     (
         r#"<tool_call>{"name": "get_order", "arguments": {"id": "7"}}</tool_call>"#,
         "tool_call>",
