@@ -129,13 +129,15 @@ impl Offered {
         match self.compared_list((list, first), &named, watch) {
             Ok(same) => {
                 if list == List::Resources {
+                    if first {
+                        self.resources.clear();
+                    }
+                    // A resource that is listed twice is the same only if both are.
                     let known = named.iter().zip(&same);
-                    let mut all_same = BTreeMap::new();
                     for (uri, same) in known.filter_map(|(named, same)| Some(((*named)?.0, *same)))
                     {
-                        *all_same.entry(uri.to_owned()).or_insert(true) &= same;
+                        *self.resources.entry(uri.to_owned()).or_insert(true) &= same;
                     }
-                    self.resources.extend(all_same);
                 }
                 for ((named, same), at) in named.iter().zip(&same).zip(1..) {
                     if !same {

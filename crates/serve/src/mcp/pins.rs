@@ -291,7 +291,10 @@ fn of_greeting(said: &Value) -> String {
     let able = |name: &str| said.get("capabilities").and_then(|able| able.get(name)).cloned();
     told.insert("experimental".to_owned(), able("experimental").unwrap_or_default());
     let texts = said.get("capabilities").map(sentences).unwrap_or_default();
-    told.insert("capabilities".to_owned(), serde_json::json!(texts));
+    // Without such texts, the digest is that of earlier versions.
+    if !texts.is_empty() {
+        told.insert("capabilities".to_owned(), serde_json::json!(texts));
+    }
     Digest::of_json(&Value::Object(told)).to_string()
 }
 

@@ -136,14 +136,15 @@ impl Gateway {
         let oldest = {
             let tasks = &mut self.shared().tasks;
             tasks.begun.push_back((id.clone(), self.client.clone()));
+            tasks.open.push_back(Task { id, call, said: None });
+            let oldest = if tasks.open.len() > MOST_TASKS { tasks.open.pop_front() } else { None };
             if tasks.begun.len() > MOST_TASKS {
                 // An open task stays its client's, however many others began tasks since.
                 let open = |id: &str| tasks.open.iter().any(|task| task.id == id);
                 let at = tasks.begun.iter().position(|(id, _)| !open(id)).unwrap_or_default();
                 tasks.begun.remove(at);
             }
-            tasks.open.push_back(Task { id, call, said: None });
-            if tasks.open.len() > MOST_TASKS { tasks.open.pop_front() } else { None }
+            oldest
         };
         if let Some(task) = oldest {
             self.close_task(task, "the server had too many open tasks").await;
@@ -169,7 +170,9 @@ impl Gateway {
             return None;
         }
         let task = asked_about(message).unwrap_or_default();
-        if self.shared().tasks.are_of(self.client.as_deref(), &task) {
+        // A list has the tasks of all clients, whatever else the request names.
+        let lists = method == "tasks/list";
+        if !lists && self.shared().tasks.are_of(self.client.as_deref(), &task) {
             return None;
         }
         let params = message.params().and_then(|raw| serde_json::from_str(raw.get()).ok());

@@ -191,8 +191,10 @@ fn a_client_without_a_session_knows_only_the_tasks_that_it_names() {
         let steps = wait(gateway.another_for(who).from_client(&line.to_string()));
         assert_eq!(matches!(*steps, [Step::Forward(_)]), passes, "{who} {method} {task}");
     }
-    let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tasks/list" });
-    let steps = wait(gateway.another_for("a").from_client(&list.to_string()));
-    let [Step::Answer(told)] = &*steps else { panic!("{steps:?}") };
-    assert_eq!(json(told)["error"]["code"], json!(-32601));
+    for params in [json!({}), json!({ "taskId": "t1" })] {
+        let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tasks/list", "params": params });
+        let steps = wait(gateway.another_for("a").from_client(&list.to_string()));
+        let [Step::Answer(told)] = &*steps else { panic!("{steps:?}") };
+        assert_eq!(json(told)["error"]["code"], json!(-32601));
+    }
 }
