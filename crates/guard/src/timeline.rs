@@ -161,6 +161,10 @@ impl Timeline {
     /// only if a later execution saw so.
     fn ran_on(&mut self, closed: &Closed) {
         let Some(run) = &closed.background else { return };
+        // Of two looks at once, the earlier may be recorded later.
+        if run.status == Status::Open && run.started_by != closed.execution_id {
+            return;
+        }
         let place = self.receipts.get(&run.started_by).copied();
         let receipts = self.transcript.receipts.as_mut();
         if let Some(receipt) = receipts.and_then(|all| place.and_then(|place| all.get_mut(place))) {
