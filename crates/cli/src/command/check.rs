@@ -341,14 +341,13 @@ impl Job {
 
     fn exit(&self, total: &Outcome, inputs: &[Input]) -> anyhow::Result<Exit> {
         self.known.write(&total.occurred, |rule| self.runs(rule), inputs, self.quiet)?;
+        // A run that accepts its findings has no limits, and does not fail because of them.
+        let judges = !self.known.writes();
         let worst = self.fail_on.is_some_and(|least| total.worst.is_some_and(|w| w >= least));
-        let mut fails = worst && !self.known.writes();
-        // A run that accepts its findings does not fail because of them.
-        if !self.known.writes() {
-            for limit in self.limits.broken(total.warnings, &total.summary) {
-                writeln!(io::stderr(), "error: {limit}")?;
-                fails = true;
-            }
+        let mut fails = worst && judges;
+        for limit in self.limits.broken(total.warnings, &total.summary).iter().filter(|_| judges) {
+            writeln!(io::stderr(), "error: {limit}")?;
+            fails = true;
         }
         Ok(match (total.unreadable, fails) {
             (true, _) => Exit::Input,

@@ -331,7 +331,7 @@ fn no_session_at_all() {
     exit 2
     --- stderr
     error: no agent sessions found on this machine
-      help: searched claude-code: `DESK/home/.claude/projects/**/*.jsonl`; pass a log instead: `counterfoil check PATH`
+      help: places searched: claude-code: `DESK/home/.claude/projects/**/*.jsonl`; pass a log instead: `counterfoil check PATH`
     ");
 }
 
