@@ -41,12 +41,9 @@ const TARGETS: [&str; 6] = [
     "x86_64-unknown-linux-musl",
 ];
 
-/// Files that are released unchanged: the installer, and verifiers for bundles of receipts.
-const AS_THEY_ARE: [&str; 3] = [
-    "packages/install.sh",
-    "crates/cli/src/command/guarded/audit/bundle/verify.py",
-    "crates/cli/src/command/guarded/audit/bundle/verify.mjs",
-];
+/// Files that are released unchanged: the installer, and the verifier of bundles of receipts.
+const AS_THEY_ARE: [&str; 2] =
+    ["packages/install.sh", "crates/cli/src/command/guarded/audit/bundle/verify.py"];
 
 const SUMS: &str = "SHA256SUMS";
 const FORMULA: &str = "counterfoil.rb";

@@ -20,7 +20,7 @@ fn folder(target: &str) -> String {
 }
 
 const DOCUMENTS: [&str; 4] = ["CHANGELOG.md", "LICENSE-APACHE", "LICENSE-MIT", "README.md"];
-const VERIFIERS: [&str; 2] = ["verify.py", "verify.mjs"];
+const VERIFIER: &str = "verify.py";
 /// The shells, with the file names that they expect for completions.
 const SHELLS: [(&str, &str); 5] = [
     ("bash", "counterfoil.bash"),
@@ -31,7 +31,7 @@ const SHELLS: [(&str, &str); 5] = [
 ];
 
 /// Writes the archive: the program, its licences and documents, completions, manual pages, and
-/// verifiers for bundles of receipts.
+/// the verifier of bundles of receipts.
 pub(super) fn write(
     root: &Path,
     out: &Path,
@@ -45,10 +45,8 @@ pub(super) fn write(
         let text = std::fs::read(root.join(document)).with_context(|| document.to_owned())?;
         entries.insert(document.to_owned(), (text, 0o644));
     }
-    for verifier in VERIFIERS {
-        let path = root.join("crates/cli/src/command/guarded/audit/bundle").join(verifier);
-        entries.insert(format!("verify/{verifier}"), (std::fs::read(path)?, 0o644));
-    }
+    let verifier = root.join("crates/cli/src/command/guarded/audit/bundle").join(VERIFIER);
+    entries.insert(format!("verify/{VERIFIER}"), (std::fs::read(verifier)?, 0o644));
     for (shell, file) in SHELLS {
         let script = printed(Command::new(program).args(["completions", shell]))?;
         entries.insert(format!("completions/{file}"), (script, 0o644));

@@ -1,16 +1,14 @@
 //! Bundles keep every digit of a number, and older bundles still verify.
 
-use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use counterfoil_ledger::{Bundle, Draft, Ledger, LedgerSettings, Provable};
 use counterfoil_model::Digest;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::Desk;
-use crate::bundle::{all_agree, closed, is_there, opened};
+use crate::bundle::{all_agree, closed, has_python, in_python, opened};
 use crate::steady::{Counted, Ticking};
 
 /// Numbers that exceed 64 bits and doubles, as a model wrote them.
@@ -126,24 +124,9 @@ for line in sys.stdin:
     except (ValueError, OverflowError):
         print(json.dumps('refused'))
 ";
-const IN_NODE: &str = "
-const { canonical, parse } = await import(`file://${process.cwd()}/verify.mjs`);
-const { createInterface } = await import('node:readline');
-for await (const line of createInterface({ input: process.stdin })) {
-  const [text, form] = JSON.parse(line);
-  let written;
-  try {
-    written = canonical(parse(text), form);
-  } catch {
-    written = 'refused';
-  }
-  console.log(JSON.stringify(written));
-}
-";
-
 /// The vectors of `spec/canonical-form.md`, which the model's own tests also read.
 #[test]
-fn the_verifiers_have_the_same_canonical_forms() {
+fn the_verifier_has_the_same_canonical_forms() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/canonical-form.md");
     let page = std::fs::read_to_string(page).unwrap();
     let rows = page.lines().filter_map(|line| {
@@ -155,34 +138,13 @@ fn the_verifiers_have_the_same_canonical_forms() {
         .collect();
     assert!(asked.len() > 80, "{}", asked.len());
     let desk = Desk::with(&[]);
-    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/src/command/guarded/audit/bundle");
-    for name in ["verify.py", "verify.mjs"] {
-        std::fs::copy(Path::new(own).join(name), desk.path().join(name)).unwrap();
+    if !has_python() {
+        return;
     }
-    let languages: [(&str, &[&str]); 2] =
-        [("python3", &["-c", IN_PYTHON]), ("node", &["--input-type=module", "-e", IN_NODE])];
-    for (program, arguments) in languages {
-        if !is_there(program) {
-            continue;
-        }
-        let mut child = Command::new(program)
-            .args(arguments)
-            .current_dir(desk.path())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut input = child.stdin.take().unwrap();
-        for (written, form, _) in &asked {
-            writeln!(input, "{}", json!([written, form])).unwrap();
-        }
-        drop(input);
-        let output = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
-        let said: Vec<Value> =
-            output.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!(said.len(), asked.len(), "{program}");
-        for (said, (written, form, expected)) in said.iter().zip(&asked) {
-            assert_eq!(said, expected, "{program}: {written} in form {form}");
-        }
+    let lines = asked.iter().map(|(written, form, _)| format!("{}\n", json!([written, form])));
+    let said = in_python(desk.path(), IN_PYTHON, lines.collect());
+    assert_eq!(said.len(), asked.len());
+    for (said, (written, form, expected)) in said.iter().zip(&asked) {
+        assert_eq!(said, expected, "{written} in form {form}");
     }
 }

@@ -1,11 +1,9 @@
-//! Bundles of receipts for others: one page for a browser that contains its own verifiers.
+//! Bundles of receipts for others: one page for a browser that contains a program to verify it.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use clap::{Args, ValueEnum};
 use counterfoil_ledger::{
     Bundle, BundleError, BundleMark, BundleVerification, LedgerSettings, NoBundle, Provable,
@@ -23,13 +21,7 @@ use crate::files;
 use crate::state::State;
 use crate::terminal::Paint;
 
-const PAGE: &str = include_str!("bundle/page.html");
-const STYLE: &str = include_str!("bundle/page.css");
-const SCRIPT: &str = include_str!("bundle/page.js");
-const IN_PYTHON: &str = include_str!("bundle/verify.py");
-const IN_JAVASCRIPT: &str = include_str!("bundle/verify.mjs");
-/// The line before the bundle in a page.
-const MARKER: &str = r#"<script type="application/json" id="bundle">"#;
+mod page;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -57,9 +49,9 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum BundleFormat {
-    /// A page for a browser, with the programs that verify it
+    /// A page for a browser, with a program that verifies it
     Html,
-    /// The JSON that those programs read
+    /// The JSON that this program reads
     Json,
 }
 
@@ -103,7 +95,11 @@ pub(super) fn make(
     let line = bundle.to_line()?;
     let text = match arguments.format {
         BundleFormat::Json => format!("{line}\n"),
-        BundleFormat::Html => page(&line),
+        BundleFormat::Html => {
+            let found = BundleVerification::of(&line, Some(&ledger.public_key().fingerprint()))
+                .map_err(|error| anyhow::anyhow!("the new bundle cannot be verified: {error}"))?;
+            page::render(&bundle, &found.receipts, &line)
+        }
     };
     if arguments.output == Path::new("-") {
         io::stdout().lock().write_all(text.as_bytes())?;
@@ -126,40 +122,10 @@ pub(super) fn make(
     Ok(Exit::Clean)
 }
 
-/// Renders the page of a bundle.
-fn page(line: &str) -> String {
-    let hash = |text: &str| {
-        let digest = Digest::of_bytes(text.as_bytes());
-        format!("sha256-{}", STANDARD.encode(digest.as_bytes()))
-    };
-    // The text of a script begins with the line break after its tag.
-    let verifier = format!("\n{IN_JAVASCRIPT}");
-    let parts = [
-        ("@VERSION@", env!("CARGO_PKG_VERSION")),
-        ("@STYLE_HASH@", &hash(STYLE)),
-        ("@VERIFIER_HASH@", &hash(&verifier)),
-        ("@PAGE_HASH@", &hash(SCRIPT)),
-        ("@STYLE@", STYLE),
-        ("@BUNDLE@", line),
-        ("@PYTHON@", IN_PYTHON),
-        ("@VERIFIER@", IN_JAVASCRIPT),
-        ("@PAGE@", SCRIPT),
-    ];
-    let (mut page, mut rest) = (String::new(), PAGE);
-    // In the order of the page, so that a part cannot change inserted text.
-    for (name, part) in parts {
-        let (before, after) = rest.split_once(name).unwrap_or((rest, ""));
-        page.push_str(before);
-        page.push_str(part);
-        rest = after;
-    }
-    page + rest
-}
-
 /// Returns the line of a page that contains the bundle, or the whole text if it is not a page.
 fn find_bundle(text: &str) -> &str {
     // Changed line endings must not hide the bundle, so that they can be reported.
-    let is_marker = |line: &&str| line.strip_suffix('\r').unwrap_or(line) == MARKER;
+    let is_marker = |line: &&str| line.strip_suffix('\r').unwrap_or(line) == page::MARKER;
     let marked = text.split('\n').filter(is_marker).count() == 1;
     let mut lines = text.split('\n').skip_while(|line| !is_marker(line)).skip(1);
     if marked {

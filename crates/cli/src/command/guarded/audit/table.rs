@@ -39,7 +39,7 @@ const COLUMNS: [(&str, fn(&AuditLine) -> String); 22] = [
 ];
 
 /// Formats a time as RFC 3339 in UTC, or as a number if it is outside the calendar.
-fn time(milliseconds: i64) -> String {
+pub(super) fn time(milliseconds: i64) -> String {
     Timestamp::from_millisecond(milliseconds)
         .map_or_else(|_| milliseconds.to_string(), |time| time.to_string())
 }
