@@ -5,7 +5,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use super::names::{NO_SECRET_KEYS, Suffix, suffix};
+use super::names::{Suffix, is_other_key, suffix};
 use super::pattern::{Hit, MARKER, is_edge};
 use super::worth::of_login;
 
@@ -71,7 +71,7 @@ pub(super) fn setting(hit: &Hit<'_>) -> Option<usize> {
     let behind = hit.lead.split('=').next().unwrap_or_default().get(4..).unwrap_or_default();
     let fits = if hit.lead.starts_with('_') {
         name.len() >= 2
-            && !NO_SECRET_KEYS.iter().any(|word| name.to_ascii_lowercase().ends_with(word))
+            && !is_other_key(&name.to_ascii_lowercase())
             && suffix(behind) != Suffix::About
     } else {
         true

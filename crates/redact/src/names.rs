@@ -3,183 +3,32 @@
 //! `KIS_APP_SECRET_LIVE`, `dbPasswordProd` and `PASSWORD2` name secrets; `password_file`,
 //! `tokenType` and `api_key_id` name something about one.
 
-/// Words that distinguish several secrets: by place, time or owner.
-const NARROWING: [&str; 62] = [
-    "live",
-    "prod",
-    "production",
-    "prd",
-    "test",
-    "testing",
-    "tst",
-    "dev",
-    "development",
-    "staging",
-    "stage",
-    "stg",
-    "uat",
-    "qa",
-    "sandbox",
-    "demo",
-    "preview",
-    "local",
-    "ci",
-    "cd",
-    "old",
-    "new",
-    "next",
-    "current",
-    "previous",
-    "prev",
-    "backup",
-    "bak",
-    "rotated",
-    "primary",
-    "secondary",
-    "main",
-    "master",
-    "replica",
-    "default",
-    "admin",
-    "root",
-    "user",
-    "owner",
-    "app",
-    "service",
-    "server",
-    "client",
-    "bot",
-    "ro",
-    "rw",
-    "read",
-    "write",
-    "readonly",
-    "eu",
-    "us",
-    "uk",
-    "de",
-    "apac",
-    "emea",
-    "east",
-    "west",
-    "north",
-    "south",
-    "global",
-    "internal",
-    "external",
-];
+use std::sync::LazyLock;
 
-/// Words after the name of a secret that name something about it.
-const ABOUT: [&str; 104] = [
-    "id",
-    "ids",
-    "name",
-    "names",
-    "file",
-    "files",
-    "path",
-    "paths",
-    "dir",
-    "folder",
-    "type",
-    "types",
-    "kind",
-    "count",
-    "counts",
-    "total",
-    "number",
-    "num",
-    "length",
-    "len",
-    "size",
-    "min",
-    "max",
-    "limit",
-    "limits",
-    "budget",
-    "usage",
-    "used",
-    "cost",
-    "rate",
-    "ratio",
-    "url",
-    "uri",
-    "link",
-    "endpoint",
-    "host",
-    "port",
-    "arn",
-    "ref",
-    "reference",
-    "version",
-    "digest",
-    "hash",
-    "hashes",
-    "hashed",
-    "checksum",
-    "fingerprint",
-    "expiry",
-    "expires",
-    "expiration",
-    "ttl",
-    "age",
-    "at",
-    "date",
-    "time",
-    "timeout",
-    "created",
-    "updated",
-    "rotation",
-    "policy",
-    "policies",
-    "rule",
-    "rules",
-    "pattern",
-    "regex",
-    "format",
-    "encoding",
-    "prefix",
-    "suffix",
-    "header",
-    "headers",
-    "field",
-    "fields",
-    "label",
-    "labels",
-    "title",
-    "text",
-    "hint",
-    "placeholder",
-    "prompt",
-    "message",
-    "error",
-    "errors",
-    "status",
-    "state",
-    "valid",
-    "invalid",
-    "enabled",
-    "disabled",
-    "required",
-    "strength",
-    "reset",
-    "manager",
-    "store",
-    "storage",
-    "provider",
-    "scope",
-    "scopes",
-    "issuer",
-    "audience",
-    "index",
-    "position",
-    "class",
-    "info",
-];
+/// The words of `names.txt`.
+struct Words {
+    distinguishes: Vec<&'static str>,
+    describes: Vec<&'static str>,
+    not_secret: Vec<&'static str>,
+}
 
-/// Words before `key` that do not name a secret.
-pub(super) const NO_SECRET_KEYS: [&str; 8] =
-    ["cache", "public", "primary", "partition", "sort", "foreign", "routing", "group"];
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
+    let lines = || include_str!("names.txt").lines().filter_map(|line| line.split_once(' '));
+    let of = |kind: &str| {
+        let words = lines().filter(|(first, _)| *first == kind);
+        words.flat_map(|(_, words)| words.split(' ')).collect()
+    };
+    Words {
+        distinguishes: of("distinguishes"),
+        describes: of("describes"),
+        not_secret: of("not-secret"),
+    }
+});
+
+/// Whether a name that ends here is not that of a secret, although `key` follows.
+pub(super) fn is_other_key(before: &str) -> bool {
+    WORDS.not_secret.iter().any(|word| before.ends_with(word))
+}
 
 /// The kind of words after the word for a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,9 +46,9 @@ pub(super) fn suffix(behind: &str) -> Suffix {
     let words = words(behind);
     let is = |known: &[&str], word: &&str| known.iter().any(|one| one.eq_ignore_ascii_case(word));
     let number = |word: &&str| word.bytes().all(|b| b.is_ascii_digit()) || is_version(word);
-    if words.last().is_some_and(|last| is(&ABOUT, last)) {
+    if words.last().is_some_and(|last| is(&WORDS.describes, last)) {
         Suffix::About
-    } else if words.iter().all(|word| number(word) || is(&NARROWING, word)) {
+    } else if words.iter().all(|word| number(word) || is(&WORDS.distinguishes, word)) {
         Suffix::Narrows
     } else {
         Suffix::Other
@@ -270,6 +119,26 @@ mod tests {
         ] {
             assert_eq!(suffix(behind), expected, "{behind}");
         }
+    }
+
+    #[test]
+    fn every_word_has_its_kind() {
+        for word in &WORDS.distinguishes {
+            assert_eq!(suffix(&format!("_{word}")), Suffix::Narrows, "{word}");
+            assert_eq!(without_narrowing(&format!("SECRET_{word}")), "SECRET", "{word}");
+        }
+        for word in &WORDS.describes {
+            assert_eq!(suffix(&format!("_{word}")), Suffix::About, "{word}");
+        }
+        for word in &WORDS.not_secret {
+            let text = format!("{word}_key = Xq7Rt2Lm9Wp4Kd8Vz3Bn6Hs1");
+            assert_eq!(crate::Redactor::standard().redact(&text), text, "{word}");
+        }
+        let other = include_str!("names.txt").lines().filter(|line| {
+            let kind = line.split(' ').next().unwrap_or_default();
+            !["", "#", "distinguishes", "describes", "not-secret"].contains(&kind)
+        });
+        assert_eq!(other.collect::<Vec<_>>(), [""; 0]);
     }
 
     #[test]

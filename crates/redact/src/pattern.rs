@@ -8,6 +8,7 @@ use regex::bytes::{Captures, Match, Regex, RegexBuilder};
 use super::columns;
 use super::disguise::{self, View};
 use super::table::PATTERNS;
+use super::vendors;
 
 /// The kind of a secret. Its name is part of the marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -140,7 +141,7 @@ struct Search {
 }
 
 static SEARCH: LazyLock<Search> = LazyLock::new(|| {
-    let rows = PATTERNS.iter().enumerate().flat_map(|(row, p)| p.keywords.iter().map(move |_| row));
+    let rows = PATTERNS.iter().enumerate().flat_map(|(row, p)| keywords(p).map(move |_| row));
     let rows = rows.chain(disguise::keywords().map(|_| PATTERNS.len()));
     Search {
         searched: AtomicUsize::new(0),
@@ -187,10 +188,15 @@ impl Search {
     }
 }
 
+/// The keywords of a pattern.
+fn keywords(pattern: &'static Pattern) -> impl Iterator<Item = &'static str> {
+    let prefixes = (pattern.name == vendors::NAME).then(vendors::prefixes);
+    pattern.keywords.iter().copied().chain(prefixes.into_iter().flatten())
+}
+
 /// The keywords of the table, and of encoded secrets.
 fn all_keywords() -> impl Iterator<Item = &'static str> {
-    let keywords = PATTERNS.iter().flat_map(|pattern| pattern.keywords).copied();
-    keywords.chain(disguise::keywords())
+    PATTERNS.iter().flat_map(keywords).chain(disguise::keywords())
 }
 
 #[expect(clippy::expect_used, reason = "built from the constant table alone; a test builds both")]

@@ -96,9 +96,10 @@ pub(super) const PATTERNS: [Pattern; 26] = [
         check: random,
     },
     Pattern {
-        name: "vendor-token",
+        name: vendors::NAME,
         category: SecretCategory::ApiKey,
-        keywords: &vendors::PREFIXES,
+        // The prefixes in `vendors.txt`.
+        keywords: &[],
         regex: r"^[A-Za-z0-9_./+=-]{16,}",
         worth: token,
         left: Left::Edge,

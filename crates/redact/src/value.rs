@@ -1,7 +1,7 @@
 use serde_json::{Map, Value};
 
 use super::accept::{is_cursor, is_key};
-use super::names::{NO_SECRET_KEYS, Suffix, suffix, without_narrowing};
+use super::names::{Suffix, is_other_key, suffix, without_narrowing};
 use super::pattern::{Found, find};
 use super::pattern::{MARKER, SecretCategory};
 use super::{Redactor, replaced};
@@ -164,7 +164,7 @@ fn of_name(name: &str) -> Named {
     }
     // `APP_KEY_LIVE` names a secret; `sort_key` and `public_key` do not.
     if let Some(before) = letters.strip_suffix("key").filter(|_| whole.len() > name.len()) {
-        let none = NO_SECRET_KEYS.iter().any(|word| before.ends_with(word));
+        let none = is_other_key(before);
         return if none { Named::Ordinary } else { Named::Maybe };
     }
     let other = SECRET.iter().any(|word| letters.contains(word)) && suffix(name) == Suffix::Other;
