@@ -9,13 +9,12 @@ use counterfoil_tools::{
 
 use crate::executor::ExecutorOrder;
 use crate::gate::{
-    AdversarialSettings, Gates, GatesBuilder, PermissionSettings, PolicySettings,
-    ProtectedSettings, ToolDependencyGraph, TrustSettings, UtilitySettings,
+    AdversarialSettings, PermissionSettings, PolicySettings, ProtectedSettings,
+    ToolDependencyGraph, TrustSettings, UtilitySettings,
 };
 use crate::offer::{TafcOptions, ToolFilterOptions};
 use crate::overflow::OverflowSettings;
 use crate::retry::RetrySettings;
-use crate::session::ReadSettings;
 use crate::shown_id::ShowId;
 use crate::speculation::SpeculationSettings;
 
@@ -79,31 +78,10 @@ pub struct GuardSettings {
 }
 
 impl GuardSettings {
-    /// The settings for results of read-only calls.
-    pub(crate) fn reads(&self) -> ReadSettings {
-        ReadSettings { cache: self.result_cache, speculation: self.speculation }
-    }
-
     /// Ten minutes.
     pub const LONGEST_CALL: Duration = Duration::from_secs(600);
     /// Ten minutes.
-    pub const APPROVAL_LIFETIME: Duration = Duration::from_secs(600);
-
-    /// The gates with these settings, for every surface and for explaining what the gates would
-    /// decide.
-    #[must_use]
-    pub fn gates(&self) -> GatesBuilder {
-        Gates::builder()
-            .shell(self.shell.clone())
-            .quota(self.quota)
-            .policy(self.policy.clone())
-            .protected(self.protected.clone())
-            .dependencies(self.dependencies.clone())
-            .trust(self.trust.clone())
-            .permissions(self.permissions.clone())
-            .utility(self.utility.clone())
-            .adversarial(self.adversarial.clone())
-    }
+    pub const APPROVAL_LIFETIME: Duration = PermissionSettings::APPROVAL_LIFETIME;
 }
 
 impl Default for GuardSettings {

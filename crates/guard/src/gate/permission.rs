@@ -59,7 +59,7 @@ impl Default for PermissionOptions {
             internal: ["compress_context", "memory_search", "load_skill"]
                 .map(str::to_owned)
                 .to_vec(),
-            approval_secs: crate::settings::GuardSettings::APPROVAL_LIFETIME.as_secs(),
+            approval_secs: PermissionSettings::APPROVAL_LIFETIME.as_secs(),
         }
     }
 }
@@ -162,13 +162,16 @@ impl Default for PermissionSettings {
             default: Action::Ask,
             rules: Vec::new(),
             internal: Vec::new(),
-            approval_lifetime: crate::settings::GuardSettings::APPROVAL_LIFETIME,
+            approval_lifetime: Self::APPROVAL_LIFETIME,
         };
         PermissionOptions::default().resolve().unwrap_or(nothing)
     }
 }
 
 impl PermissionSettings {
+    /// Ten minutes.
+    pub(crate) const APPROVAL_LIFETIME: std::time::Duration = std::time::Duration::from_secs(600);
+
     /// Returns why every call of this tool is denied, whatever its arguments; `None` if some call
     /// may run.
     pub(crate) fn always_denies(&self, tool: &str) -> Option<String> {

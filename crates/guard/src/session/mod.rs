@@ -16,11 +16,11 @@ use counterfoil_ledger::{
     AppendError, Draft, Event, Phase, ReadLedgerError, Receipt, Requested, TraceContext, TrustLevel,
 };
 use counterfoil_model::{PermitBasis, Status, Transcript};
-use counterfoil_tools::{RecentCall, ResultCacheSettings, Scene, ToolResultCache};
+use counterfoil_tools::{RecentCall, Scene, ToolResultCache};
 
 use crate::guard::{BeginSessionError, Guard, WeakGuard};
 use crate::repeated::{recall, remembered};
-use crate::speculation::{SpeculationEngine, SpeculationSettings};
+use crate::speculation::SpeculationEngine;
 
 pub(crate) use calls::Calls;
 pub(crate) use conduct::Conduct;
@@ -105,13 +105,6 @@ struct Shared {
     running: Mutex<Running>,
 }
 
-/// The settings for results of read-only calls.
-#[derive(Clone, Copy)]
-pub(crate) struct ReadSettings {
-    pub(crate) cache: ResultCacheSettings,
-    pub(crate) speculation: SpeculationSettings,
-}
-
 impl Session {
     pub(crate) fn begin(
         guard: &Guard,
@@ -166,15 +159,15 @@ impl Session {
         record: Record,
         conduct: Conduct,
     ) -> Self {
-        let (guard, reads) = (guard.clone(), guard.settings().reads());
+        let settings = guard.settings();
         let environment = Arc::new(start.environment.clone());
-        let cache = ToolResultCache::new(reads.cache);
-        let speculation = SpeculationEngine::new(reads.speculation);
+        let cache = ToolResultCache::new(settings.result_cache);
+        let speculation = SpeculationEngine::new(settings.speculation);
         let (record, conduct) = (Mutex::new(record), Mutex::new(conduct));
         let running = Mutex::default();
         let shared =
             Shared { id, start, environment, cache, speculation, record, conduct, running };
-        Self { guard, shared: Arc::new(shared) }
+        Self { guard: guard.clone(), shared: Arc::new(shared) }
     }
 
     /// The guard of this session.

@@ -31,6 +31,7 @@ use super::utility::UtilitySettings;
 use super::verdict::{GateId, Judged, Question, Reason, Verdict, combine};
 use crate::admitted::Admitted;
 use crate::executor::ErasedToolExecutor;
+use crate::settings::GuardSettings;
 
 /// The order in which gates judge. It affects only the order of what is shown, never the outcome:
 /// all gates judge every call.
@@ -311,6 +312,24 @@ impl GatesBuilder {
         debug_assert!(gates.iter().map(|gate| gate.id()).eq(ORDER));
         gates.extend(self.more);
         Gates { gates }
+    }
+}
+
+impl GuardSettings {
+    /// The gates with these settings, for every surface and for explaining what the gates would
+    /// decide.
+    #[must_use]
+    pub fn gates(&self) -> GatesBuilder {
+        Gates::builder()
+            .shell(self.shell.clone())
+            .quota(self.quota)
+            .policy(self.policy.clone())
+            .protected(self.protected.clone())
+            .dependencies(self.dependencies.clone())
+            .trust(self.trust.clone())
+            .permissions(self.permissions.clone())
+            .utility(self.utility.clone())
+            .adversarial(self.adversarial.clone())
     }
 }
 
