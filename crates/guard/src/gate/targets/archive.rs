@@ -3,7 +3,7 @@
 use counterfoil_shell::{Command, Word};
 
 use super::arguments::Arguments;
-use super::{Add, Change};
+use super::target::{Add, Change};
 
 /// A program that extracts files from an archive.
 struct Unpacker {

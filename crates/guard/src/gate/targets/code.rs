@@ -4,7 +4,7 @@
 use counterfoil_shell::{Command, Target as Redirected, Word, WordKind};
 
 use super::arguments::Arguments;
-use super::{Add, Change};
+use super::target::{Add, Change};
 
 /// Programs that run code from their arguments or their input.
 const INTERPRETERS: [&str; 22] = [

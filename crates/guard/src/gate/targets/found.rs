@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use counterfoil_shell::{Command, Script, Word, WordKind};
 
-use super::{Change, Target};
+use super::target::{Change, Target};
 
 /// The placeholder for each found name in the command that is run.
 const MARK: &str = "{}";

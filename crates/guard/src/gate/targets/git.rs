@@ -3,7 +3,7 @@
 use counterfoil_shell::{Command, Word};
 
 use super::arguments::Arguments;
-use super::{Change, Target};
+use super::target::{Change, Target};
 
 const VALUED: &[&str] = &[
     "-C",

@@ -3,7 +3,7 @@
 use counterfoil_shell::{Word, WordKind};
 
 use super::arguments::Arguments;
-use super::{Add, Change};
+use super::target::{Add, Change};
 
 /// Whether whole folders are copied.
 #[derive(Debug, Clone, Copy)]

@@ -13,6 +13,7 @@ mod mode;
 pub(in crate::gate) mod patch;
 mod setting;
 mod table;
+mod target;
 
 use counterfoil_shell::{
     Command, Direction, Position, Script, Target as Redirected, Word, WordKind,
@@ -21,31 +22,8 @@ use counterfoil_tools::{Site, values_of};
 
 use arguments::Arguments;
 use table::{PROGRAMS, Program, Where};
-
-/// What happens to a target.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::gate) enum Change {
-    /// It only gets lines that set variables.
-    Sets,
-    /// It gets other content, or is created.
-    Writes,
-    /// It is removed, replaced or made inaccessible, with everything in it.
-    Replaces,
-    /// Files of unknown names in this folder are written or removed.
-    Fills,
-    /// The files of this name, anywhere in the folder, are written or removed.
-    Within(String),
-}
-
-/// A path that a command changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::gate) struct Target {
-    /// The word in the command.
-    pub(in crate::gate) word: Word,
-    pub(in crate::gate) change: Change,
-    /// The directory in which the command runs, in the form of [`Command::directory`].
-    pub(in crate::gate) directory: Option<String>,
-}
+use target::Add;
+pub(in crate::gate) use target::{Change, Target};
 
 /// The maximum number of variables that are looked up, since each lookup scans the whole script.
 const MOST_VARIABLES: usize = 100;
@@ -90,8 +68,6 @@ fn values(target: &Target, script: &Script, text: &str, at: usize) -> Vec<Target
     let words = values_of(&target.word, &site, false).unwrap_or_default();
     words.into_iter().map(|word| Target { word, ..target.clone() }).collect()
 }
-
-type Add<'a> = dyn FnMut(Word, Change) + 'a;
 
 fn by_redirects(command: &Command, add: &mut Add<'_>) {
     for redirect in &command.redirects {

@@ -1,7 +1,7 @@
 use counterfoil_shell::Word;
 
 use super::arguments::Arguments;
-use super::{Add, Change};
+use super::target::{Add, Change};
 
 /// Adds what `chmod` makes inaccessible to its owner or writable by others. Any other mode only
 /// changes the file's metadata.

@@ -2,7 +2,7 @@
 
 use counterfoil_shell::{Command, Destination, Script, Target as Redirected, Word};
 
-use super::{Add, Change};
+use super::target::{Add, Change};
 
 /// How a patch's lines name the files that it adds, changes, moves or removes.
 const HEADS: [(&str, Change); 5] = [

@@ -1,5 +1,5 @@
-use super::Change::{self, Fills, Replaces, Writes};
 use super::into::Tree;
+use super::target::Change::{self, Fills, Replaces, Writes};
 
 /// A program that changes files, with the arguments that name them.
 pub(super) struct Program {
