@@ -14,13 +14,10 @@ use crate::executor::{CompositeExecutor, ErasedToolExecutor, OverflowExecutor, T
 use crate::gate::Approvals;
 use crate::guard::{Guard, Parts, Policy};
 use crate::offer::LastFilter;
-use crate::ports::{Approver, Completion, Embedder};
+use crate::ports::{Approver, Completion, Embedder, SessionEnd};
 use crate::settings::GuardSettings;
 use crate::state::StateFolder;
 use crate::toolset::Toolset;
-
-/// Called with the id of a session that has ended.
-pub type SessionEnd = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Builds a guard. Whatever is not configured is closed: no tools, no approver.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use counterfoil_admission::{AdmissionSettings, CatalogIssue};
 use counterfoil_judge::AnswerJudge;
-use counterfoil_ledger::{AppendError, AuditLog, Clock, Ledger, Opened, Randomness};
+use counterfoil_ledger::{AuditLog, Clock, Ledger, Opened, Randomness};
 use counterfoil_model::Catalog;
 use counterfoil_redact::Redactor;
 use counterfoil_rules::Settings as RuleSettings;
@@ -13,13 +13,11 @@ use counterfoil_tools::{FilterMetrics, FilterPipeline, ShellPolicyHandle, ToolEv
 use jiff::Timestamp;
 use serde_json::Value;
 
-use crate::builder::SessionEnd;
 use crate::executor::{CompositeExecutor, ErasedToolExecutor};
 use crate::gate::{Approvals, Gates};
 use crate::offer::LastFilter;
-use crate::ports::{Approver, Completion, Embedder};
+use crate::ports::{Approver, Completion, Embedder, SessionEnd};
 use crate::retry::RetrySettings;
-use crate::session::{Session, SessionStart};
 use crate::settings::GuardSettings;
 use crate::shown_id::ShowId;
 use crate::toolset::Toolset;
@@ -97,34 +95,7 @@ impl Policy {
     }
 }
 
-/// Why a session could not begin.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BeginSessionError {
-    /// The session's record could not be read.
-    #[error("the record of the session cannot be read: {0}")]
-    Unreadable(#[from] counterfoil_ledger::ReadLedgerError),
-    /// The beginning of the session could not be recorded.
-    #[error("the start of the session cannot be recorded: {0}")]
-    NotRecorded(#[from] AppendError),
-    /// No id could be made.
-    #[error(transparent)]
-    NoRandomness(#[from] counterfoil_ledger::RandomnessError),
-    /// The id is not valid for a session.
-    #[error("`{0}` is not a valid session id")]
-    BadId(String),
-}
-
 impl Guard {
-    /// Begins a session, or continues an earlier one.
-    ///
-    /// # Errors
-    /// When the ledger's record of the session cannot be read.
-    pub fn session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
-        let id = self.session_id(&start)?;
-        Session::begin(self, id, start)
-    }
-
     /// The admission settings, for hosts that bring their own tools.
     #[must_use]
     pub fn admission_settings(&self) -> &AdmissionSettings {
@@ -339,24 +310,6 @@ impl Guard {
         let started = Timestamp::from_millisecond(opened.started_at);
         let started = started.map(|time| format!("{time:.3}")).unwrap_or_default();
         way.show(text, structured, &opened.execution_id, &opened.tool, &started)
-    }
-
-    /// The id for a new session.
-    pub(crate) fn session_id(&self, start: &SessionStart) -> Result<String, BeginSessionError> {
-        match &start.id {
-            None => Ok(self.new_session_id()?),
-            Some(id) if id.is_empty() || id.len() > 256 || id.chars().any(char::is_control) => {
-                Err(BeginSessionError::BadId(id.clone()))
-            }
-            Some(id) => Ok(id.clone()),
-        }
-    }
-
-    fn new_session_id(&self) -> Result<String, counterfoil_ledger::RandomnessError> {
-        let mut unique = [0; 8];
-        self.randomness().fill(&mut unique)?;
-        let millis = self.clock().wall();
-        Ok(format!("session-{millis:013}-{:016x}", u64::from_be_bytes(unique)))
     }
 }
 

@@ -57,6 +57,7 @@ mod overflow;
 mod ports;
 mod read_only;
 mod recording;
+mod registration;
 mod repeated;
 mod replay;
 mod retry;
@@ -74,7 +75,7 @@ mod verify;
 pub use admitted::Admitted;
 pub use answer_judge::LiveJudge;
 pub use approve::PersonsDecision;
-pub use builder::{BuildGuardError, GuardBuilder, SessionEnd};
+pub use builder::{BuildGuardError, GuardBuilder};
 pub use call::{Answer, CHANGED_BY_PERSON, CallError};
 pub use call_stats::{CallStats, HallucinatedTool};
 pub use cited::{CitationFault, CitedExecution, NotStanding};
@@ -124,7 +125,7 @@ pub use gate::{
     Turn, UtilityError, UtilityOptions, UtilityOptionsError, UtilityScore, UtilityScorer,
     UtilitySettings, Verdict, available, combine,
 };
-pub use guard::{BeginSessionError, Guard};
+pub use guard::Guard;
 pub use host::{
     Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, reason, remark, review,
 };
@@ -136,12 +137,13 @@ pub use options::{AgentOptions, GuardOptions, GuardOptionsError, ToolsOptions};
 pub use overflow::{OverflowOptions, OverflowOptionsError, OverflowSettings};
 pub use ports::{
     Approval, ApprovalReply, ApprovalRequest, Approver, BoxFuture, Completion, CompletionError,
-    Embedder, EmbedderError,
+    Embedder, EmbedderError, SessionEnd,
 };
+pub use registration::RegisterError;
 pub use repeated::repetitions;
 pub use replay::{RehearsalPlace, Replay, ReplayChange, SessionPast};
 pub use retry::{RetryOptions, RetryOptionsError, RetrySettings, may_retry};
-pub use session::{Session, SessionStart, Surroundings, WeakSession};
+pub use session::{BeginSessionError, Session, SessionStart, Surroundings, WeakSession};
 pub use settings::GuardSettings;
 pub use shown_id::ShowId;
 pub use speculation::{
@@ -150,6 +152,5 @@ pub use speculation::{
 };
 pub use state::StateFolder;
 pub use timeline::{recorded_transcript, recorded_transcript_until};
-pub use toolset::RegisterError;
 pub use track::{Tracked, TrackedResult};
 pub use verify::{Disposition, Verified, VerifyError};

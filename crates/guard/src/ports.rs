@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use counterfoil_ledger::{Lasts, Phase};
 use counterfoil_model::ExactValue;
@@ -128,3 +129,6 @@ pub trait Embedder: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the embedding model did not answer: {0}")]
 pub struct EmbedderError(pub String);
+
+/// Called with the id of a session that has ended.
+pub type SessionEnd = Arc<dyn Fn(&str) + Send + Sync>;

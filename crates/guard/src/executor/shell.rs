@@ -7,8 +7,8 @@ use counterfoil_tools::{Scene, ShellPolicyHandle, ShellTools, ToolError, ToolOut
 
 use super::{ExecutorId, ExecutorKind, ToolExecutor};
 use crate::admitted::Admitted;
-use crate::builder::SessionEnd;
 use crate::gate::{Basis, ByApproval, ByPolicy, Permit};
+use crate::ports::SessionEnd;
 
 /// Runs shell commands with Bash.
 ///

@@ -8,8 +8,8 @@ use crate::admitted::{Admitted, call_digest};
 use crate::auditing::Said;
 use crate::call::{CallError, Performer, Ruling, Stopped};
 use crate::gate::{Clearance, GateId, Gates, Judged, Question, Reason};
-use crate::guard::{BeginSessionError, Guard};
-use crate::session::{Session, SessionStart, Surroundings};
+use crate::guard::Guard;
+use crate::session::{Session, Surroundings};
 
 /// A call that a host is about to execute or has executed.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,16 +125,6 @@ impl Session {
 }
 
 impl Guard {
-    /// Begins or continues a session whose calls a host executes. Earlier records are read only
-    /// when needed, so the cost does not depend on the length of the session.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn host_session(&self, start: SessionStart) -> Result<Session, BeginSessionError> {
-        let id = self.session_id(&start)?;
-        Session::hosted(self, id, start)
-    }
-
     /// Judges and records a call that passed admission.
     pub(super) async fn before_admitted(
         &self,

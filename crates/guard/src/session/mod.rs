@@ -1,7 +1,8 @@
-//! A conversation of one agent. Its parts are what is recorded of it (`record.rs`), which calls it
-//! made (`calls.rs`), how its model makes calls (`conduct.rs`), and its executions in this process
-//! (`running.rs`).
+//! A conversation of one agent, which `begin.rs` begins or continues. Its parts are what is recorded
+//! of it (`record.rs`), which calls it made (`calls.rs`), how its model makes calls (`conduct.rs`),
+//! and its executions in this process (`running.rs`).
 
+mod begin;
 mod calls;
 mod conduct;
 mod record;
@@ -11,17 +12,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use counterfoil_admission::{Ending, Fixation, FixationEvent, Step, StreakInfo};
+use counterfoil_admission::{Ending, FixationEvent, Step, StreakInfo};
 use counterfoil_ledger::{
     AppendError, Draft, Event, Phase, ReadLedgerError, Receipt, Requested, TraceContext, TrustLevel,
 };
 use counterfoil_model::{PermitBasis, Status, Transcript};
 use counterfoil_tools::{RecentCall, Scene, ToolResultCache};
 
-use crate::guard::{BeginSessionError, Guard, WeakGuard};
-use crate::repeated::{recall, remembered};
+use crate::guard::{Guard, WeakGuard};
 use crate::speculation::SpeculationEngine;
 
+pub use begin::BeginSessionError;
 pub(crate) use calls::Calls;
 pub(crate) use conduct::Conduct;
 pub(crate) use record::Record;
@@ -106,70 +107,6 @@ struct Shared {
 }
 
 impl Session {
-    pub(crate) fn begin(
-        guard: &Guard,
-        id: String,
-        start: SessionStart,
-    ) -> Result<Self, BeginSessionError> {
-        let (ledger, tools) = (guard.ledger(), guard.toolset());
-        let mut record = Record::new(&id);
-        record.catch_up(&id, ledger)?;
-        record.calls.made = ledger.calls_made(&id)?;
-        let mut fixation = Fixation::new(guard.settings().fixation.clone());
-        // The session's history in other processes counts, too.
-        if record.calls.made > 0 {
-            (fixation, _) = remembered(ledger, &id, None, fixation)?;
-            if guard.policy().settings.utility.enabled() {
-                recall(guard, &id, &mut record.calls)?;
-            }
-        }
-        if record.tools() != Some(tools.digest) {
-            let (model, parent) = (start.model.clone(), start.parent.clone());
-            let at = guard.clock().wall();
-            let draft = Draft::Began { tools: tools.digest, model, parent, at };
-            let event = ledger.append(&id, draft, vec![tools.list.clone()]).wait()?;
-            record.note(event, vec![tools.list.clone()]);
-        }
-        record.listed = Some(tools.digest);
-        Ok(Self::with(guard, id, start, record, Conduct::knowing(fixation)))
-    }
-
-    /// A session whose calls a host executes. Its history is read lazily; only what the gates need
-    /// is read now: how many calls were made and, if they depend on it, which tools completed. The
-    /// host's tools are not fully known, so no list of them is recorded.
-    pub(crate) fn hosted(
-        guard: &Guard,
-        id: String,
-        start: SessionStart,
-    ) -> Result<Self, BeginSessionError> {
-        let (ledger, policy) = (guard.ledger(), guard.policy());
-        let mut record = Record::new(&id);
-        if policy.settings.dependencies.is_enabled() || policy.settings.trust.taints() {
-            record.catch_up(&id, ledger)?;
-        }
-        record.calls.made = ledger.calls_made(&id)?;
-        let conduct = Conduct::new(Fixation::new(guard.settings().fixation.clone()));
-        Ok(Self::with(guard, id, start, record, conduct))
-    }
-
-    fn with(
-        guard: &Guard,
-        id: String,
-        start: SessionStart,
-        record: Record,
-        conduct: Conduct,
-    ) -> Self {
-        let settings = guard.settings();
-        let environment = Arc::new(start.environment.clone());
-        let cache = ToolResultCache::new(settings.result_cache);
-        let speculation = SpeculationEngine::new(settings.speculation);
-        let (record, conduct) = (Mutex::new(record), Mutex::new(conduct));
-        let running = Mutex::default();
-        let shared =
-            Shared { id, start, environment, cache, speculation, record, conduct, running };
-        Self { guard: guard.clone(), shared: Arc::new(shared) }
-    }
-
     /// The guard of this session.
     #[must_use]
     pub fn guard(&self) -> &Guard {
