@@ -1,11 +1,12 @@
 use counterfoil_admission::Issue;
-use counterfoil_ledger::{AppendError, Draft, RandomnessError, ReadLedgerError, Receipt};
+use counterfoil_ledger::{Draft, ReadLedgerError, Receipt};
 use counterfoil_model::{Digest, Status, ToolErrorCategory};
 use counterfoil_tools::{FilterConfidence, ShellOutputEnvelope};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::close::ClosedCall;
+use super::error::CallError;
 use super::filter::Shown;
 use crate::admitted::Admitted;
 use crate::gate::Question;
@@ -62,27 +63,6 @@ pub struct Answer {
     /// The parts of a shell command's output, redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub envelope: Option<ShellOutputEnvelope>,
-}
-
-/// The record of a call could not be kept.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum CallError {
-    /// The call was not executed.
-    #[error("the call cannot be recorded, so it was not executed: {0}")]
-    NotRecorded(#[source] AppendError),
-    /// The call was executed, and its result is withheld. The ledger has its intent.
-    #[error("the call ran, but its completion cannot be recorded, so its result is withheld: {0}")]
-    ResultNotRecorded(#[source] AppendError),
-    /// The audit log could not be written.
-    #[error("the audit log cannot be written, so the result is withheld: {0}")]
-    NotAudited(#[source] counterfoil_ledger::AppendAuditError),
-    /// No id could be made.
-    #[error(transparent)]
-    NoRandomness(RandomnessError),
-    /// Earlier records could not be read.
-    #[error("the record of the session cannot be read: {0}")]
-    Unreadable(#[source] ReadLedgerError),
 }
 
 impl Answer {

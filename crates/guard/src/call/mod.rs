@@ -7,6 +7,7 @@ mod beside;
 mod cached;
 mod changed;
 mod close;
+mod error;
 mod execute;
 mod filter;
 mod judge;
@@ -23,8 +24,9 @@ use crate::auditing::Said;
 use crate::session::{Session, Surroundings};
 
 pub(crate) use admit::{Refused, settled};
-pub use answer::{Answer, CallError};
+pub use answer::Answer;
 pub use changed::CHANGED_BY_PERSON;
+pub use error::CallError;
 pub(crate) use judge::{Ruling, Stopped};
 pub(crate) use performer::Performer;
 

@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::admitted::Admitted;
 use crate::gate::names::other_name;
 use crate::gate::path_forms::{
-    Links, MOST_PAIRS, after_sign, forms, gone_up, in_named_folders, is_base64, is_file_uri,
-    is_too_long, of_patch, without_host, without_proc,
+    Links, MOST_PAIRS, after_sign, forms, gone_up, in_named_folders, is_base64, is_content,
+    is_file_uri, is_too_long, of_patch, without_host, without_proc,
 };
 use crate::gate::targets::{self, Change, patch};
 
@@ -77,45 +77,6 @@ impl Line {
     }
 }
 
-/// Members that hold content, messages or search terms, in the tools of any vendor. A path in them
-/// is only mentioned.
-const CONTENTS: [&str; 34] = [
-    "content",
-    "contents",
-    "text",
-    "body",
-    "message",
-    "msg",
-    "commit_message",
-    "subject",
-    "title",
-    "description",
-    "summary",
-    "comment",
-    "comments",
-    "note",
-    "notes",
-    "reason",
-    "question",
-    "prompt",
-    "instructions",
-    "instruction",
-    "query",
-    "regex",
-    "old_string",
-    "new_string",
-    "old_str",
-    "new_str",
-    "insert_text",
-    "file_text",
-    "new_source",
-    "old_text",
-    "new_text",
-    "todos",
-    "todo",
-    "plan",
-];
-
 /// The content members that are lists and never contain paths.
 const SPOKEN: [&str; 3] = ["todos", "todo", "plan"];
 
@@ -176,11 +137,6 @@ fn follow(paths: &mut Vec<Named>, ground: &Ground<'_>) {
         further.push(Named::any());
     }
     paths.extend(further);
-}
-
-/// Whether a member of this name holds content, whose paths are only mentioned.
-pub(in crate::gate) fn is_content(name: &str) -> bool {
-    CONTENTS.contains(&name.to_ascii_lowercase().as_str())
 }
 
 /// `3 * (350 + 20)`: not a file name, and its `*` is not a wildcard.

@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use super::mentioned::is_content;
-
 /// How many times a URI may have been percent-encoded.
 const ESCAPED: usize = 3;
 
@@ -46,9 +44,53 @@ const FOLDERS: [&str; 24] = [
     "workingdirectory",
 ];
 
+/// Members that hold content, messages or search terms, in the tools of any vendor. A path in them
+/// is only mentioned.
+const CONTENTS: [&str; 34] = [
+    "content",
+    "contents",
+    "text",
+    "body",
+    "message",
+    "msg",
+    "commit_message",
+    "subject",
+    "title",
+    "description",
+    "summary",
+    "comment",
+    "comments",
+    "note",
+    "notes",
+    "reason",
+    "question",
+    "prompt",
+    "instructions",
+    "instruction",
+    "query",
+    "regex",
+    "old_string",
+    "new_string",
+    "old_str",
+    "new_str",
+    "insert_text",
+    "file_text",
+    "new_source",
+    "old_text",
+    "new_text",
+    "todos",
+    "todo",
+    "plan",
+];
+
 /// Maximum number of names in a path whose links are followed. The kernel opens no longer one in one
 /// step.
 const MOST_NAMES: usize = 2_048;
+
+/// Whether a member of this name holds content, whose paths are only mentioned.
+pub(super) fn is_content(name: &str) -> bool {
+    CONTENTS.contains(&name.to_ascii_lowercase().as_str())
+}
 
 /// Whether a path has too many names to be followed.
 pub(super) fn is_too_long(path: &str) -> bool {

@@ -2,7 +2,7 @@ use counterfoil_ledger::Opened;
 use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::Value;
 
-use super::before::HostedCall;
+use super::hosted_call::HostedCall;
 use super::repetition;
 use crate::auditing::Said;
 use crate::call::CallError;

@@ -1,26 +1,16 @@
 use std::sync::Arc;
 
 use counterfoil_ledger::{APPROVAL_REQUIRED, Links};
-use counterfoil_model::{Digest, ExactValue, PermitBasis, Tool, ToolCall};
+use counterfoil_model::PermitBasis;
 
+use super::hosted_call::HostedCall;
 use super::{repetition, secrets};
-use crate::admitted::{Admitted, call_digest};
+use crate::admitted::Admitted;
 use crate::auditing::Said;
 use crate::call::{CallError, Performer, Ruling, Stopped};
 use crate::gate::{Clearance, GateId, Gates, Judged, Question, Reason};
 use crate::guard::Guard;
 use crate::session::{Session, Surroundings};
-
-/// A call that a host is about to execute or has executed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HostedCall {
-    /// The call as the model wrote it, with the host's id.
-    pub call: ToolCall,
-    /// The tool, as far as it is known. An unknown tool of a host has only a name.
-    pub tool: Tool,
-    /// The arguments, an object, with every number as the model wrote it.
-    pub arguments: ExactValue,
-}
 
 /// Whether the host can ask a person before it executes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,12 +22,6 @@ pub enum Asking {
     /// The user has switched questions off. A call that cannot be undone or that changes a
     /// protected place is denied; any other may run, with a note.
     SwitchedOff,
-}
-
-impl HostedCall {
-    pub(super) fn digest(&self) -> Digest {
-        call_digest(&self.tool.name, &self.arguments)
-    }
 }
 
 /// The result of judging a call before the host executes it.

@@ -3,7 +3,8 @@
 use counterfoil_admission::{Admission, AdmissionSettings, CallReport, CatalogIssue};
 use counterfoil_model::{Catalog, Origin, Tool, ToolCall};
 
-use super::before::{Asking, Before, HostedCall};
+use super::before::{Asking, Before};
+use super::hosted_call::HostedCall;
 use crate::call::{Answer, CallError, Refused, settled};
 use crate::session::{Session, Surroundings};
 

@@ -3,12 +3,14 @@
 
 mod after;
 mod before;
+mod hosted_call;
 mod listed;
 mod repetition;
 mod review;
 mod secrets;
 
 pub use after::HostEnded;
-pub use before::{Asking, Before, HostedCall};
+pub use before::{Asking, Before};
+pub use hosted_call::HostedCall;
 pub use listed::{HostTools, Listed};
 pub use review::{Review, reason, remark, review};

@@ -5,7 +5,7 @@ use counterfoil_admission::{Fixation, Step};
 use counterfoil_ledger::Closed;
 use counterfoil_model::{Arguments, ExactValue};
 
-use super::before::HostedCall;
+use super::hosted_call::HostedCall;
 use crate::admitted::Admitted;
 use crate::guard::Guard;
 use crate::repeated::{Last, ending_of, remembered};
