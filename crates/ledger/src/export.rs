@@ -5,9 +5,9 @@ use super::body;
 use super::event::Event;
 use super::key::PublicKey;
 use super::note::Checkpoint;
-use super::read::{ReadLedgerError, StoredTree};
+use super::read::ReadLedgerError;
 use super::receipt::Receipt;
-use super::tables::Tables;
+use super::tables::{StoredTree, Tables};
 use super::tree::{InclusionProof, inclusion};
 
 /// A receipt with everything needed to verify it without the ledger.

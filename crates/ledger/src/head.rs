@@ -7,11 +7,12 @@ use rusqlite::{Connection, OptionalExtension as _};
 
 use super::body::Outline;
 use super::log::{Extent, Record};
+use super::lookups::{Lookups, SessionHead};
 use super::note::Checkpoint;
 use super::read::ReadLedgerError;
 use super::recent::{Entry, Recent};
 use super::results::Stored;
-use super::tables::{self, EventRow, Lookups, NoteKind, Tables};
+use super::tables::{self, EventRow, NoteKind, Tables};
 use super::tree::{BLOCK, Frontier};
 
 /// The end of the ledger when this process last wrote or read it.
@@ -33,25 +34,6 @@ pub(super) struct Head {
     /// Whether the signing key is known to be the last one.
     pub(super) key_is_known: bool,
     sessions: HashMap<String, SessionHead>,
-}
-
-/// The end of one session.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct SessionHead {
-    /// Its number in the tables, if known.
-    id: Option<i64>,
-    /// The place of its last event; 0 if it has none.
-    pub(super) seq: u64,
-    /// The number of first attempts it has made.
-    pub(super) calls: u64,
-}
-
-impl SessionHead {
-    /// The end of a session that is in the tables.
-    #[cfg(feature = "postgres")]
-    pub(super) fn known(id: i64, seq: u64, calls: u64) -> Self {
-        Self { id: Some(id), seq, calls }
-    }
 }
 
 /// The maximum number of sessions kept in memory; beyond it they are dropped and looked up again.
@@ -276,7 +258,7 @@ pub(super) fn find_session(
         .query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     let (seq, calls) = last.unwrap_or_default();
-    Ok(Some(SessionHead { id: Some(id), seq, calls }))
+    Ok(Some(SessionHead::known(id, seq, calls)))
 }
 
 /// Verifies that the last checkpoint covers these events and is signed by a key of the ledger.

@@ -25,6 +25,7 @@ mod kept;
 mod key;
 mod log;
 mod log_file;
+mod lookups;
 mod moving;
 mod note;
 mod open;
@@ -34,6 +35,7 @@ mod pending;
 mod ports;
 #[cfg(feature = "postgres")]
 mod postgres;
+mod queries;
 mod read;
 mod receipt;
 mod recent;

@@ -13,7 +13,7 @@ use super::append::AppendError;
 use super::key::{self, KeyFileError, PublicKey, SigningKey};
 use super::log::Log;
 use super::log_file::{LogFile, SystemLogFile};
-use super::read;
+use super::queries;
 use super::rotation;
 use super::schema::{APPLICATION_ID, TABLES, USER_VERSION};
 use super::settings::{Durability, LedgerSettings};
@@ -152,7 +152,7 @@ pub(super) fn open(
     log.unlock();
     let (connection, reader) = connected?;
     let (key, number) = current_key(&connection, path, &key_path)?;
-    let origin = read::origin(&connection).map_err(storage)?;
+    let origin = queries::origin(&connection).map_err(storage)?;
     let mut writer = Writer {
         connection,
         log: Some(Log::new(log)),

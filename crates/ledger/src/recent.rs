@@ -7,9 +7,9 @@ use counterfoil_model::Digest;
 
 use super::body::{self, Outline};
 use super::event::{APPROVED, DECLINED};
+use super::lookups::{Lookups, Opening};
 use super::read::ReadLedgerError;
 use super::results::Stored;
-use super::tables::Lookups;
 use super::tree::StoredNode;
 
 /// Events on their way into the tables, and indexes of them.
@@ -42,21 +42,6 @@ pub(super) struct Entry {
     pub(super) stored: Vec<Stored>,
     /// The tree nodes that it completes.
     pub(super) nodes: Vec<StoredNode>,
-}
-
-/// The event that opened an execution.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Opening {
-    pub(super) seq: u64,
-    /// How often it was closed. 2, the maximum, for a rejected call.
-    pub(super) closings: u64,
-}
-
-impl Opening {
-    /// An opening whose execution was closed this often, or was rejected.
-    pub(super) fn new(seq: u64, closed: u64, rejected: bool) -> Self {
-        Self { seq, closings: closed + 2 * u64::from(rejected) }
-    }
 }
 
 impl Recent {

@@ -6,9 +6,9 @@ use super::append::{AppendError, Item};
 use super::body::{self, Place, body};
 use super::event::{Draft, Event};
 use super::head::Head;
+use super::lookups::Lookups;
 use super::read::ReadLedgerError;
 use super::recent::{Entry, Recent};
-use super::tables::Lookups;
 
 /// The result for one event of a group.
 pub(super) type Outcome = Result<Event, AppendError>;

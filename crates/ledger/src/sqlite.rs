@@ -17,12 +17,13 @@ use super::log_file::LogFile;
 use super::note::Checkpoint;
 use super::open::{self, OpenLedgerError};
 use super::pending::Pending;
-use super::read::{self, ReadLedgerError, StoredTree};
+use super::queries;
+use super::read::ReadLedgerError;
 use super::receipt::Receipt;
 use super::results;
 use super::settings::{Durability, LedgerSettings};
 use super::store::LedgerStore;
-use super::tables::Tables as _;
+use super::tables::{StoredTree, Tables as _};
 use super::tree::{ConsistencyProof, consistency};
 use super::verify::{Expected, Verification, verify};
 use super::writer::Writer;
@@ -224,7 +225,7 @@ impl LedgerStore for SqliteLedger {
         digest: Digest,
         now: i64,
     ) -> Result<Option<(u64, Approved)>, ReadLedgerError> {
-        self.read(|connection| read::standing_approval(connection, session, digest, now))
+        self.read(|connection| queries::standing_approval(connection, session, digest, now))
     }
 
     fn standing_refusal(
@@ -232,7 +233,7 @@ impl LedgerStore for SqliteLedger {
         session: &str,
         digest: Digest,
     ) -> Result<Option<Declined>, ReadLedgerError> {
-        self.read(|connection| read::standing_refusal(connection, session, digest))
+        self.read(|connection| queries::standing_refusal(connection, session, digest))
     }
 
     fn calls_made(&self, session: &str) -> Result<u64, ReadLedgerError> {
@@ -241,13 +242,13 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn receipt(&self, execution_id: &str) -> Result<Option<Receipt>, ReadLedgerError> {
-        let events = self.read(|connection| read::execution(connection, execution_id))?;
+        let events = self.read(|connection| queries::execution(connection, execution_id))?;
         let events: Vec<_> = events.into_iter().map(|(event, _)| event).collect();
         Ok(Receipt::of(&events))
     }
 
     fn recent(&self, session: Option<&str>, limit: usize) -> Result<Vec<String>, ReadLedgerError> {
-        self.read(|connection| read::recent(connection, session, limit))
+        self.read(|connection| queries::recent(connection, session, limit))
     }
 
     fn result(&self, digest: &Digest) -> Result<Option<Vec<u8>>, ReadLedgerError> {
@@ -255,7 +256,7 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn events_after(&self, session: &str, session_seq: u64) -> Result<Vec<Event>, ReadLedgerError> {
-        self.read(|connection| read::session(connection, session, session_seq, u64::MAX))
+        self.read(|connection| queries::session(connection, session, session_seq, u64::MAX))
     }
 
     fn events_of(
@@ -264,24 +265,24 @@ impl LedgerStore for SqliteLedger {
         after: u64,
         limit: u64,
     ) -> Result<Vec<Event>, ReadLedgerError> {
-        self.read(|connection| read::session(connection, session, after, limit))
+        self.read(|connection| queries::session(connection, session, after, limit))
     }
 
     fn events_from(&self, seq: u64, limit: u64) -> Result<Vec<Event>, ReadLedgerError> {
-        self.read(|connection| read::from(connection, seq, limit))
+        self.read(|connection| queries::from(connection, seq, limit))
     }
 
     fn kept_since(&self) -> Result<Option<i64>, ReadLedgerError> {
         self.read(|connection| -> Result<_, ReadLedgerError> {
             match connection.cut()? {
                 0 => Ok(None),
-                cut => Ok(read::at(connection, cut)?.map(|event| event.at)),
+                cut => Ok(queries::at(connection, cut)?.map(|event| event.at)),
             }
         })
     }
 
     fn sessions(&self) -> Result<Vec<String>, ReadLedgerError> {
-        self.read(read::sessions)
+        self.read(queries::sessions)
     }
 
     fn checkpoint(&self) -> Result<Checkpoint, AppendError> {
@@ -357,7 +358,7 @@ impl LedgerStore for SqliteLedger {
             let Some(head) = head::find_session(connection, session)? else {
                 return Ok(Vec::new());
             };
-            read::session(connection, session, head.seq.saturating_sub(count), count)
+            queries::session(connection, session, head.seq.saturating_sub(count), count)
         })
     }
 }

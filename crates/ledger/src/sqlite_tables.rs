@@ -6,12 +6,13 @@ use rusqlite::{Connection, OptionalExtension as _};
 use super::body::Outline;
 use super::decisions::is_decided;
 use super::event::Event;
-use super::head::{SessionHead, find_session};
+use super::head::find_session;
 use super::key::PublicKey;
-use super::read::{self, ReadLedgerError, digest_at};
-use super::recent::Opening;
+use super::lookups::{Lookups, Opening, SessionHead};
+use super::queries::{self, digest_at};
+use super::read::ReadLedgerError;
 use super::schema;
-use super::tables::{Counted, EventRow, KeyRow, Lookups, NoteKind, ResultRow, Tables};
+use super::tables::{Counted, EventRow, KeyRow, NoteKind, ResultRow, Tables};
 
 /// Events per page.
 const EVENTS: u64 = 1024;
@@ -58,7 +59,7 @@ impl Lookups for Connection {
     }
 
     fn has_decision(&self, session: &str, digest: Digest, seen: u64) -> Result<bool> {
-        Ok(is_decided(&read::decisions(self, session)?, digest, seen))
+        Ok(is_decided(&queries::decisions(self, session)?, digest, seen))
     }
 }
 
@@ -164,15 +165,15 @@ impl Tables for Connection {
     }
 
     fn opening_seq(&self, id: &str) -> Result<Option<u64>> {
-        read::opening(self, id).map_err(told)
+        queries::opening(self, id).map_err(told)
     }
 
     fn execution(&self, id: &str) -> Result<Vec<(Event, Vec<u8>)>> {
-        read::execution(self, id)
+        queries::execution(self, id)
     }
 
     fn session_events(&self, name: &str, after: u64, limit: u64) -> Result<Vec<(Event, Vec<u8>)>> {
-        read::session_with_bytes(self, name, after, limit)
+        queries::session_with_bytes(self, name, after, limit)
     }
 
     fn is_stored(&self, digest: &Digest) -> Result<bool> {

@@ -3,33 +3,9 @@
 use counterfoil_model::Digest;
 
 use super::event::Event;
-use super::head::SessionHead;
 use super::key::PublicKey;
 use super::read::ReadLedgerError;
-use super::recent::Opening;
-
-/// Looks up what a new event depends on, while no other process writes.
-pub(super) trait Lookups {
-    /// The end of a session; `None` if it has not begun.
-    fn session(&self, name: &str) -> Result<Option<SessionHead>, ReadLedgerError>;
-
-    /// The event that opened an execution.
-    fn opening(&self, id: &str) -> Result<Option<Opening>, ReadLedgerError>;
-
-    /// Whether a result is stored.
-    fn has_result(&self, digest: &Digest) -> Result<bool, ReadLedgerError>;
-
-    /// Whether a call of the session has used the approval at this place.
-    fn has_used(&self, session: &str, approval: u64) -> Result<bool, ReadLedgerError>;
-
-    /// Whether a person decided on a call of the session after this place.
-    fn has_decision(
-        &self,
-        session: &str,
-        digest: Digest,
-        seen: u64,
-    ) -> Result<bool, ReadLedgerError>;
-}
+use super::tree::{self, Frontier, Subtrees};
 
 /// The queries for finding the end of a ledger, for proofs and for verification.
 ///
@@ -188,4 +164,37 @@ pub(super) fn node(
     tables.node(level, number)?.ok_or_else(|| ReadLedgerError::Broken {
         what: format!("node {number} at level {level} of the tree is missing"),
     })
+}
+
+/// The tree as stored in the tables.
+pub(super) struct StoredTree<'t, T>(pub(super) &'t T);
+
+impl<T: Tables> Subtrees for StoredTree<'_, T> {
+    type Error = ReadLedgerError;
+
+    fn subtree(&mut self, height: u8, number: u64) -> Result<Digest, ReadLedgerError> {
+        if height > 0 && height.is_multiple_of(8) {
+            return node(self.0, height / 8, number);
+        }
+        if height > 8 {
+            let left = self.subtree(height - 1, 2 * number)?;
+            let right = self.subtree(height - 1, 2 * number + 1)?;
+            return Ok(tree::node(&left, &right));
+        }
+        let (start, end) = (number << height, (number + 1) << height);
+        let cut = self.0.cut()?;
+        if start < cut {
+            return Err(ReadLedgerError::Dropped { cut });
+        }
+        let mut leaves = Frontier::default();
+        for digest in self.0.digests(start, end)? {
+            leaves.push(&digest, |_| {});
+        }
+        if leaves.size() == end - start {
+            Ok(leaves.root())
+        } else {
+            let what = format!("events between {start} and {end} are missing");
+            Err(ReadLedgerError::Broken { what })
+        }
+    }
 }

@@ -9,10 +9,8 @@ use super::link::{Failure, Link, column, number, signed};
 use super::tables::{digest_at, event_of};
 use crate::append::Item;
 use crate::body::Outline;
-use crate::head::SessionHead;
+use crate::lookups::{Lookups, Opening, SessionHead};
 use crate::read::ReadLedgerError;
-use crate::recent::Opening;
-use crate::tables::Lookups;
 
 /// What the events of a group have to look up.
 #[derive(Debug, Default)]

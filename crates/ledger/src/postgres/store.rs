@@ -22,14 +22,14 @@ use crate::note::Checkpoint;
 use crate::open::OpenLedgerError;
 use crate::pending::Pending;
 use crate::ports::{Clock, Randomness};
-use crate::read::{ReadLedgerError, StoredTree};
+use crate::read::ReadLedgerError;
 use crate::receipt::Receipt;
 use crate::results;
 use crate::rotation::key_note;
 use crate::seal::Trouble;
 use crate::settings::{Durability, LedgerSettings};
 use crate::store::LedgerStore;
-use crate::tables::Tables as _;
+use crate::tables::{StoredTree, Tables as _};
 use crate::tree::{ConsistencyProof, consistency};
 use crate::verify::{Broken, Expected, Verification, verify as verify_tables};
 

@@ -7,7 +7,8 @@ use super::definitions;
 use super::link::{Failure, Link, column, number, signed};
 use crate::event::Event;
 use crate::key::PublicKey;
-use crate::read::{self, ReadLedgerError};
+use crate::queries;
+use crate::read::ReadLedgerError;
 use crate::tables::{Counted, EventRow, KeyRow, NoteKind, ResultRow, Tables};
 
 /// Events per page.
@@ -199,7 +200,7 @@ fn from(after: Option<u64>) -> i64 {
 
 /// The event in the columns `seq`, `digest`, `body`, if it is unchanged.
 pub(super) fn event_of(row: &Row) -> Result<Event> {
-    read::event(number(row, 0)?, &digest_at(row, 1)?, column(row, 2)?)
+    queries::event(number(row, 0)?, &digest_at(row, 1)?, column(row, 2)?)
 }
 
 /// The digest in a column.
