@@ -3,7 +3,7 @@
 use counterfoil_model::ToolCall;
 use serde_json::Value;
 
-use super::{Read, Unreadable};
+use super::unreadable::{Read, Unreadable};
 
 /// The maximum length of a tool name, in bytes.
 const LONGEST_NAME: usize = 128;

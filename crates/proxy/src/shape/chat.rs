@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::call::ReadCall;
-use super::{
-    Members, Parts, Read, Reader, Unreadable, Voice, has, list, object, only_text, place, text,
-};
+use super::members::{Members, has, list, object, only_text, place, text};
+use super::reader::{Parts, Reader, Voice};
+use super::unreadable::{Read, Unreadable};
 use crate::request::Asked;
 
 /// The only choice of an answer.

@@ -1,7 +1,7 @@
 //! Detects words that a person can read but rules cannot: with letters of another script that look
 //! like Latin ones, or with invisible characters between the letters.
 
-use super::{Read, Unreadable};
+use super::unreadable::{Read, Unreadable};
 use counterfoil_serve::is_unseen;
 
 /// Characters that turn the direction of the text after them, so that a person reads other words.

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Members, Read, Unreadable};
+use super::members::{Members, has, text};
+use super::unreadable::{Read, Unreadable};
 
 /// The maximum number of letters that are allowed.
 const MOST: usize = 15;
@@ -184,7 +185,7 @@ impl Loose {
                 Ok(some)
             }
             Value::Object(members) => {
-                if CALLS.contains(&super::text(members, "type")) || is_call(members) {
+                if CALLS.contains(&text(members, "type")) || is_call(members) {
                     return Err(Unreadable::LooseCall);
                 }
                 let mut some = false;
@@ -229,9 +230,9 @@ pub(super) fn is_beside(name: &str) -> bool {
 
 /// Whether an object has a name and arguments.
 fn is_call(members: &Members) -> bool {
-    let named = ["name", "tool_name", "tool"].iter().any(|name| super::has(members, name));
+    let named = ["name", "tool_name", "tool"].iter().any(|name| has(members, name));
     let given = ["arguments", "input", "parameters", "args"];
-    named && given.iter().any(|name| super::has(members, name))
+    named && given.iter().any(|name| has(members, name))
 }
 
 fn weight(text: &str) -> usize {

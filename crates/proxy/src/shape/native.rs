@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Members, Parts, Read, Unreadable, is_nothing, loose, only_text, place, text};
+use super::loose;
+use super::members::{Members, is_nothing, only_text, place, text};
+use super::reader::Parts;
+use super::unreadable::{Read, Unreadable};
 
 /// The members of native calls: those that are judged, and those that do nothing.
 const OF_CALLS: [&str; 8] = [

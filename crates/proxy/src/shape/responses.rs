@@ -4,10 +4,10 @@
 use serde_json::Value;
 
 use super::call::ReadCall;
+use super::members::{Members, has, list, object, only_text, place, text};
 use super::native::{self, Streamed};
-use super::{
-    Members, Parts, Read, Reader, Unreadable, Voice, has, list, object, only_text, place, text,
-};
+use super::reader::{Parts, Reader, Voice};
+use super::unreadable::{Read, Unreadable};
 use crate::request::Asked;
 use crate::wire::CALLS;
 
