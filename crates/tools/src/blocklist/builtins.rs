@@ -2,7 +2,9 @@
 
 use counterfoil_shell::{Command, Direction, Script, Stream, Target, Word};
 
-use super::{Blocklist, Refusal, Substitution, judge_inner, quoted, shown};
+use super::refusal::Refusal;
+use super::text::{quoted, shown};
+use super::{Blocklist, Substitution};
 
 /// Commands that this analysis interprets, so no function may redefine them.
 pub(super) const INTERPRETED: &[&str] = &[
@@ -69,12 +71,12 @@ pub(super) fn sets_up_a_tool(command: &Command) -> bool {
     })
 }
 
-/// Whether the command is a `trap` with an acceptable script, whose variables all have values that
-/// this script sets: `trap "rm -rf $tmp" EXIT`.
-pub(super) fn cleans_up(command: &Command, script: &Script, list: &Blocklist) -> bool {
+/// The script of a `trap`, whose variables all have values that this script sets:
+/// `trap "rm -rf $tmp" EXIT`.
+pub(super) fn clean_up(command: &Command, script: &Script) -> Option<String> {
     let ("trap", [action, ..]) = (command.program().unwrap_or_default(), command.args.as_slice())
     else {
-        return false;
+        return None;
     };
     let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut whole = String::new();
@@ -83,21 +85,19 @@ pub(super) fn cleans_up(command: &Command, script: &Script, list: &Blocklist) ->
         let name = after.split(|c| !is_name(c)).next().unwrap_or_default();
         let mut assigned = script.commands().iter().flat_map(|command| &command.assignments);
         let Some(made) = assigned.find(|made| made.name == name && !made.append) else {
-            return false;
+            return None;
         };
         let value = match made.value.literal() {
             Some(text) => quoted(text),
-            None if made.value.text.replace("$(mktemp", "").contains(['(', '`']) => return false,
+            None if made.value.text.replace("$(mktemp", "").contains(['(', '`']) => return None,
             None => made.value.text.clone(),
         };
         whole.push_str(&format!("{name}={value}; "));
     }
     // The values are inserted when the script runs, whatever the quotes around them.
     whole.push_str(&action.text.replace('\'', ""));
-    list.substitution == Substitution::Analyse
-        && !action.text.contains(['`', '\\'])
-        && !action.text.contains("$(")
-        && judge_inner(&whole, list, &list.place).is_none()
+    let hides = action.text.contains(['`', '\\']) || action.text.contains("$(");
+    (!hides).then_some(whole)
 }
 
 fn by_name(command: &Command, list: &Blocklist) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use counterfoil_shell::{Command, Direction, Target, Word};
 
-use super::shown;
+use super::text::shown;
 
 /// Entries of `/dev` that may be written to.
 const HARMLESS: &[&str] =

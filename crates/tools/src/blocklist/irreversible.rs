@@ -19,9 +19,12 @@ use fetched::Fetched;
 use pattern::Line;
 use tables::{Rows, Tables};
 
-use super::deletion::Place;
+use super::judge::judge_inner;
+use super::place::Place;
+use super::refusal::{Refusal, RefusalKind};
+use super::text::{quoted, shown};
 use super::values::{Site, values_of};
-use super::{Blocklist, Refusal, RefusalKind, judge_inner, quoted, shown, worked_out};
+use super::{Blocklist, worked_out};
 
 /// The first command of a script that needs a person's approval.
 pub(super) fn asked(script: &Script, text: &str, list: &Blocklist) -> Option<Refusal> {
@@ -44,9 +47,7 @@ pub(super) fn attributes(script: &Script, text: &str, list: &Blocklist) -> Optio
     let lines = (0..script.commands().len()).filter_map(|at| scene.line(at));
     let line = { lines }
         .find(|line| is_among(line, &Tables::own().attributes) && !list.allows(line.command))?;
-    let words = line.command.args.iter().map(|word| word.text.as_str());
-    let words: Vec<&str> = std::iter::once(line.program).chain(words).collect();
-    let command = shown(&words.join(" "));
+    let command = written(&line);
     Some(Refusal::irreversible(format!("`{command}` changes a file outside the workspace")))
 }
 
@@ -83,16 +84,12 @@ impl<'s> Scene<'s> {
         let tables = Tables::own();
         let code = Code::of(&line);
         if is_among(&line, &tables.agents) {
-            let words = line.command.args.iter().map(|word| word.text.as_str());
-            let words: Vec<&str> = std::iter::once(line.program).chain(words).collect();
-            return Some(Refusal::agent(&shown(&words.join(" "))));
+            return Some(Refusal::agent(&written(&line)));
         }
         let dry = line.fits("* --help|-help|--dry-run|--dryrun|--whatif|--what-if");
         let message =
             if !dry && is_among(&line, &tables.lost) || code.as_ref().is_some_and(Code::destroys) {
-                let words = line.command.args.iter().map(|word| word.text.as_str());
-                let words: Vec<&str> = std::iter::once(line.program).chain(words).collect();
-                format!("`{}` cannot be undone", shown(&words.join(" ")))
+                format!("`{}` cannot be undone", written(&line))
             } else if let Some(secret) = self.shows(&line, code.as_ref()) {
                 format!("this would show or send a secret: `{}`", shown(&secret))
             } else if let Some(run) = fetched.run_by(&line, at) {
@@ -234,6 +231,13 @@ impl<'s> Scene<'s> {
 /// Whether a shell runs only the output of a well-known installer.
 pub(super) fn is_installer(script: &Script, shell: &Command) -> bool {
     fetched::is_installer(script, shell)
+}
+
+/// The command in a sentence.
+fn written(line: &Line<'_>) -> String {
+    let words = line.command.args.iter().map(|word| word.text.as_str());
+    let words: Vec<&str> = std::iter::once(line.program).chain(words).collect();
+    shown(&words.join(" "))
 }
 
 fn is_among(line: &Line<'_>, rows: &Rows) -> bool {

@@ -2,7 +2,10 @@
 
 use counterfoil_shell::{Command, Script, Word};
 
-use super::{Blocklist, Refusal, RefusalKind, Unread, shown};
+use super::refusal::{Refusal, RefusalKind};
+use super::text::shown;
+use super::wildcards::like;
+use super::{Blocklist, Unread};
 
 /// Programs that run others with another user's rights.
 const RIGHTS: &[&str] =
@@ -132,24 +135,4 @@ fn may_become(words: &[String], name: &str, args: &[Word]) -> bool {
                     || word.is_some_and(|word| operand.text.to_lowercase() == *word)
             },
         )
-}
-
-/// Whether a name matches a pattern, in which `*` is any characters.
-pub(super) fn like(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
-        return false;
-    };
-    let mut last = None;
-    for part in parts {
-        last = Some(part);
-        match rest.find(part).and_then(|at| rest.get(at + part.len()..)) {
-            Some(after) => rest = after,
-            None => return false,
-        }
-    }
-    match last {
-        None => rest.is_empty(),
-        Some(last) => rest.is_empty() || last.is_empty() || name.ends_with(last),
-    }
 }

@@ -1,12 +1,13 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use counterfoil_sandbox::Globs;
 use globset::GlobBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::deletion::Place;
-use super::{Blocklist, Substitution};
+use super::place::Place;
+use super::{Blocklist, CommandArgument, Substitution, Unread};
 
 /// `[tools.blocklist]`: what is blocked beyond the floor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,27 +34,6 @@ pub struct BlocklistOptions {
     /// reason.
     #[serde(skip)]
     pub asks_irreversible: bool,
-}
-
-/// What happens to a command that cannot be analysed before it runs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Unread {
-    /// It is denied.
-    #[default]
-    Deny,
-    /// A person is asked.
-    Ask,
-}
-
-/// Where the arguments of a tool contain a shell command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct CommandArgument {
-    /// JSON Pointer of the command: a text, or a list of words.
-    pub command: String,
-    /// JSON Pointer of the working directory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cwd: Option<String>,
 }
 
 impl Default for BlocklistOptions {
@@ -154,9 +134,28 @@ impl BlocklistOptions {
             unread: self.unread,
             asks_irreversible: self.asks_irreversible,
             place: Place::default(),
-            allowed: std::sync::Arc::default(),
+            allowed: Arc::default(),
             layers: 0,
         })
+    }
+}
+
+impl Default for Blocklist {
+    /// The floor: nothing added, substitutions refused, no network.
+    fn default() -> Self {
+        let fallback = Self {
+            blocked: Arc::default(),
+            sources: Globs::default(),
+            substitution: Substitution::Refuse,
+            network: false,
+            tools: Arc::default(),
+            unread: Unread::Deny,
+            asks_irreversible: false,
+            place: Place::default(),
+            allowed: Arc::default(),
+            layers: 0,
+        };
+        BlocklistOptions::default().resolve().unwrap_or(fallback)
     }
 }
 

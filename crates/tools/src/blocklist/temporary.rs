@@ -2,7 +2,7 @@
 
 use counterfoil_shell::{Command, Script, Word};
 
-use super::deletion::Place;
+use super::place::Place;
 
 /// Built-ins that assign variables by name.
 const ASSIGN: &[&str] = &[

@@ -3,10 +3,10 @@
 
 use counterfoil_shell::{Command, Word};
 
-use super::{Blocklist, Refusal, RefusalKind, judge_inner, quoted};
+use super::text::quoted;
 
-/// What is against a command whose words are worked out.
-pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
+/// The line of a command whose words are worked out, with what they mean.
+pub(super) fn line(command: &Command) -> Option<String> {
     let words = || command.name.iter().chain(&command.args);
     if !words().any(|word| said(word).is_some()) {
         return None;
@@ -18,12 +18,10 @@ pub(super) fn blocked(command: &Command, list: &Blocklist) -> Option<Refusal> {
             (None, None) => "\"$1\"".to_owned(),
         })
         .collect();
-    let line = match command.directory.as_deref() {
+    Some(match command.directory.as_deref() {
         Some("") | None => line.join(" "),
         Some(directory) => format!("cd {}; {}", quoted(directory), line.join(" ")),
-    };
-    let known = |refusal: &Refusal| refusal.kind != RefusalKind::Unread;
-    judge_inner(&line, list, &list.place).filter(known)
+    })
 }
 
 /// The text that a word means, or means where a variable holds nothing; `None` where the

@@ -1,7 +1,7 @@
 //! Finds calls and literals in code of any language, without parsing it.
 
 use super::tables::Tables;
-use crate::blocklist::quoted;
+use crate::blocklist::text::quoted;
 
 /// Whether the parts of a phrase occur one after the other: `boto3 ... .delete`.
 pub(super) fn has_phrase(text: &str, phrase: &str) -> bool {

@@ -7,7 +7,7 @@ use super::calls::{argument, arguments, between, calls, has_phrase, is_home, lit
 use super::pattern::Line;
 use super::secret;
 use super::tables::{Language, Operands, Reads, Tables};
-use crate::blocklist::of_powershell;
+use crate::blocklist::text::of_powershell;
 
 /// The code that a command passes to an interpreter, and its language.
 pub(super) struct Code<'c> {

@@ -2,11 +2,12 @@
 
 use counterfoil_shell::{Command, Destination, Direction, Target, Word, WordKind};
 
-use super::pattern::{Line, is_option, like_any};
+use super::pattern::{Line, is_option};
 use super::secret;
 use super::tables::Tables;
 use crate::blocklist::names::is_fed;
 use crate::blocklist::values;
+use crate::blocklist::wildcards::like_any;
 
 impl<'l> Line<'l> {
     /// Whether a condition of a pattern holds. `from` is the index of the first operand that the

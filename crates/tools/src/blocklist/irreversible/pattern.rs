@@ -26,10 +26,10 @@
 
 use counterfoil_shell::{Command, Word};
 
-use super::Place;
 use super::tables::Tables;
-use crate::blocklist::names::like;
+use crate::blocklist::place::Place;
 use crate::blocklist::values::Site;
+use crate::blocklist::wildcards::{like, like_any};
 
 /// A command and its context.
 pub(super) struct Line<'l> {
@@ -41,15 +41,6 @@ pub(super) struct Line<'l> {
 
 /// The words of a command inside another command; a single word is a script.
 pub(super) type Inner = Vec<Word>;
-
-/// Whether the text matches one of the alternatives, ignoring case.
-pub(super) fn like_any(alternatives: &str, text: &str) -> bool {
-    alternatives.split('|').any(|glob| match glob {
-        r"\*" => text == "*",
-        glob if glob.contains('*') => like(&glob.to_lowercase(), &text.to_lowercase()),
-        glob => glob.eq_ignore_ascii_case(text),
-    })
-}
 
 pub(super) fn is_option(text: &str) -> bool {
     text.len() > 1 && text.starts_with('-')

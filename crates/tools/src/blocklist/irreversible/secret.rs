@@ -1,6 +1,7 @@
 //! Recognises words that name keys, tokens and passwords.
 
 use super::tables::Tables;
+use crate::blocklist::wildcards::like_any;
 use crate::secret_places::is_secret;
 
 /// The parts of a word that may be paths: `file=@.env`, `$(cat ~/.netrc)`, `a:b`.
@@ -42,8 +43,7 @@ pub(super) fn holds_keys(text: &str) -> bool {
 pub(super) fn is_file_of_secrets(path: &str) -> bool {
     let tables = Tables::own();
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
-    let is =
-        |list: &str| tables.words(list).iter().any(|glob| super::pattern::like_any(glob, &name));
+    let is = |list: &str| tables.words(list).iter().any(|glob| like_any(glob, &name));
     is("files of secrets") && !is("no secrets")
 }
 

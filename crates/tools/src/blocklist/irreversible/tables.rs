@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::pattern::like_any;
+use crate::blocklist::wildcards::like_any;
 
 /// Every file of the tables.
 const FILES: [(&str, &str); 10] = [
