@@ -90,12 +90,6 @@ impl Course {
         let Self { executions, held_back, .. } = self;
         Turned { answer, stands, findings, executions, judgements, held_back }
     }
-
-    /// What came of it where the model says nothing.
-    fn ends_silent(self) -> Turned {
-        let answer = format!("The model gave no answer. Tool calls: {}.", self.executions.len());
-        self.ends(answer, false, None)
-    }
 }
 
 impl Agent {
@@ -119,16 +113,13 @@ impl Agent {
         saying: Saying<'_>,
         watch: &mut dyn Watch,
     ) -> Result<Turned, TurnError> {
-        let (role, said) = match saying {
-            Saying::User(said) => (Role::User, said),
-            Saying::Task(said) => (Role::System, said),
+        let (role, said, phase) = match saying {
+            Saying::User(said) => (Role::User, said, Phase::Executor),
+            Saying::Task(said) => (Role::System, said, Phase::Autonomous),
         };
         if self.parts.caller.is_none() {
             // The turn of a helper is in the phase of the call that began it.
-            self.phase = match saying {
-                Saying::User(_) => Phase::Executor,
-                Saying::Task(_) => Phase::Autonomous,
-            };
+            self.phase = phase;
         }
         self.hear(role, said).await?;
         self.compressor.conversation().begin(said.to_owned());
@@ -155,7 +146,9 @@ impl Agent {
             if draft.is_empty() {
                 course.lost += 1;
                 if course.lost >= PATIENCE || course.closing {
-                    return Ok(course.ends_silent());
+                    let calls = course.executions.len();
+                    let answer = format!("The model gave no answer. Tool calls: {calls}.");
+                    return Ok(course.ends(answer, false, None));
                 }
                 self.tell(NOTHING_SAID).await?;
                 continue;
@@ -164,15 +157,17 @@ impl Agent {
             if let Some(why) = &verified.unjudged {
                 watch.told(Told::Unjudged(why));
             }
+            self.compressor.conversation().turns.push(reply.turn());
             let (least, severity) = self.parts.settings.hold_back.least();
             if verified.disposition < least {
-                self.compressor.conversation().turns.push(reply.turn());
                 return Ok(course.ends(verified.text.clone(), true, Some(verified)));
             }
             watch.told(Told::HeldBack(&verified.findings));
             course.held_back += 1;
-            self.compressor.conversation().turns.push(reply.turn());
-            self.send_back(feedback(&verified.findings)).await?;
+            // What is wrong with it quotes what was made up: only that it was sent back is
+            // recorded, or the record would hold it the next time.
+            self.hear(Role::System, HELD_BACK).await?;
+            self.compressor.conversation().turns.push(Turn::User(feedback(&verified.findings)));
             if course.held_back > self.parts.settings.max_retries {
                 let answer = failure(&verified.findings, severity);
                 return Ok(course.ends(answer, false, Some(verified)));
@@ -204,14 +199,6 @@ impl Agent {
     async fn tell(&mut self, text: &str) -> Result<(), AppendError> {
         self.hear(Role::System, text).await?;
         self.compressor.conversation().turns.push(Turn::User(text.to_owned()));
-        Ok(())
-    }
-
-    /// Sends an answer back. What is wrong with it quotes what was made up: only that it was sent
-    /// back is recorded, or the record would hold it the next time.
-    async fn send_back(&mut self, feedback: String) -> Result<(), AppendError> {
-        self.hear(Role::System, HELD_BACK).await?;
-        self.compressor.conversation().turns.push(Turn::User(feedback));
         Ok(())
     }
 

@@ -20,7 +20,10 @@ pub(crate) fn describe(schedule: &Schedule, next: Option<Firing>) -> String {
             let note = if interval.hours.is_none() { counted } else { String::new() };
             (every_so_often(interval), note)
         }
-        Rule::Calendar(calendar) => (days_and_times(calendar), calendar_note(calendar)),
+        Rule::Calendar(calendar) => {
+            let times: Vec<String> = calendar.times.iter().map(|time| show(*time)).collect();
+            (format!("{} at {}", days(calendar), list(&times)), calendar_note(calendar))
+        }
         Rule::Cron { pattern } => {
             let words = cron::words(pattern).map(|words| format!(": {words}")).unwrap_or_default();
             (format!("cron pattern `{pattern}`{words}, in"), String::new())
@@ -81,11 +84,6 @@ fn every_so_often(interval: &Interval) -> String {
 /// "every hour", "every 2 hours".
 fn every(count: i64, unit: &str) -> String {
     if count == 1 { format!("every {unit}") } else { format!("every {count} {unit}s") }
-}
-
-fn days_and_times(calendar: &Calendar) -> String {
-    let times: Vec<String> = calendar.times.iter().map(|time| show(*time)).collect();
-    format!("{} at {}", days(calendar), list(&times))
 }
 
 fn days(calendar: &Calendar) -> String {

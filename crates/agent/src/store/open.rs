@@ -3,7 +3,7 @@
 use std::fs::{OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -36,12 +36,6 @@ pub(super) fn in_memory() -> rusqlite::Result<Connection> {
     prepare(&connection)?;
     migrate(&mut connection)?;
     Ok(connection)
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
 }
 
 /// Makes the file, or refuses what is in its place.
@@ -97,7 +91,8 @@ fn recognise(connection: &Connection) -> Result<(), StoreError> {
 /// Takes away what others may do with the file and those beside it.
 fn make_private(path: &Path) -> io::Result<()> {
     for suffix in ["", "-wal", "-shm"] {
-        let name = beside(path, suffix);
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
         let mode = match std::fs::symlink_metadata(&name) {
             Ok(metadata) => metadata.permissions().mode(),
             Err(error) if error.kind() == ErrorKind::NotFound => continue,

@@ -13,6 +13,8 @@ mod notes;
 mod opening;
 mod search;
 mod speed;
+mod summaries;
+mod tasks;
 
 use std::path::{Path, PathBuf};
 
@@ -42,16 +44,19 @@ fn check(path: &Path) {
     assert_eq!(found, "ok");
 }
 
-fn add_task(store: &Store) -> TaskId {
-    let task = NewTask {
+fn task(next_at: i64) -> NewTask {
+    NewTask {
         session: "a".to_owned(),
         workspace: "/here".to_owned(),
         phrase: "every second".to_owned(),
         schedule: r#"{"every": 1000}"#.to_owned(),
         prompt: "look at the build".to_owned(),
-        next_at: Some(0),
+        next_at: Some(next_at),
         catch_up: CatchUp::All,
         created_at: 0,
-    };
-    store.add_task(&task).unwrap()
+    }
+}
+
+fn add_task(store: &Store) -> TaskId {
+    store.add_task(&task(0)).unwrap()
 }
