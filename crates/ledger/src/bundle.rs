@@ -2,6 +2,7 @@
 
 mod check;
 mod sessions;
+mod verification;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +18,7 @@ use super::read::ReadLedgerError;
 use super::receipt::Receipt;
 use super::store::Ledger;
 
-pub use check::{BundleMark, BundleVerification};
+pub use verification::{BundleMark, BundleVerification};
 
 const FORM: &str = "counterfoil bundle";
 const VERSION: u32 = CanonicalForm::WRITTEN.version();

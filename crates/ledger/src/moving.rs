@@ -5,59 +5,14 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::head::Head;
 use super::recent::{Entry, Recent};
 use super::results::{self, PER_EVENT};
-use super::seal::Trouble;
-use super::settings::Durability;
 use super::tree::{BLOCK, StoredNode};
-use super::writer::Writer;
 
-/// The number of events at which they are moved: the larger, the fewer pages are written per event.
-const MANY: usize = 1024;
-/// The number under [`Durability::Batch`], where no caller waits for a single event.
-const VERY_MANY: usize = 4096;
-/// The maximum size of the log in bytes before it is moved.
-const LONG: u64 = 16 * 1024 * 1024;
-
-impl Writer {
-    /// Moves the events of the log if there are enough of them. They are already durable: a failure
-    /// here only delays the move.
-    pub(super) fn move_if_due(&mut self, head: &mut Head, ended: bool) -> Result<(), Trouble> {
-        let many = if self.durability == Durability::Batch { VERY_MANY } else { MANY };
-        if ended || head.recent.entries.len() >= many || head.log.end >= LONG {
-            self.move_all(head)?;
-        }
-        Ok(())
-    }
-
-    /// Moves everything.
-    pub(super) fn move_all(&mut self, head: &mut Head) -> Result<(), Trouble> {
-        if head.recent.is_empty() {
-            return Ok(());
-        }
-        // A crash may have cut off the checkpoint of an event that ends a session.
-        let signed = head.signed;
-        let unsigned = |entry: &Entry| entry.seq >= signed && entry.kind == "ended";
-        let ended = head.recent.entries.iter().any(unsigned);
-        if self.is_due(head, ended) {
-            let checkpoint = self.sign(head)?;
-            head.recent.checkpoints.push((checkpoint.size(), checkpoint.to_string()));
-        }
-        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-        let recent = std::mem::take(&mut head.recent);
-        insert_all(&self.connection, head, recent)?;
-        self.connection.prepare_cached("COMMIT")?.execute([])?;
-        self.renew(head)
-    }
-
-    /// Makes other processes read the tables again, and starts an empty log.
-    pub(super) fn renew(&mut self, head: &mut Head) -> Result<(), Trouble> {
-        if let Some(log) = &mut self.log {
-            head.log = log.begin(head.log.round + 1)?;
-        }
-        Ok(())
-    }
-}
-
-fn insert_all(connection: &Connection, head: &mut Head, recent: Recent) -> rusqlite::Result<()> {
+/// Inserts what the log had, in a transaction.
+pub(super) fn insert_all(
+    connection: &Connection,
+    head: &mut Head,
+    recent: Recent,
+) -> rusqlite::Result<()> {
     let mut into_events = connection
         .prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?;
     let mut into_results = connection.prepare_cached(results::INSERT)?;

@@ -22,7 +22,7 @@ use super::read::ReadLedgerError;
 use super::receipt::Receipt;
 use super::results;
 use super::settings::{Durability, LedgerSettings};
-use super::store::LedgerStore;
+use super::store::{Ledger, LedgerStore};
 use super::tables::{StoredTree, Tables as _};
 use super::tree::{ConsistencyProof, consistency};
 use super::verify::{Expected, Verification, verify};
@@ -392,4 +392,36 @@ fn moment(connection: &Connection) -> Result<Transaction<'_>, ReadLedgerError> {
     // The first query takes the snapshot.
     moment.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
     Ok(moment)
+}
+
+impl Ledger {
+    /// Opens the ledger that the settings name: the one at their URL, which several replicas share,
+    /// or the embedded one in this file ([`SqliteLedger::open`]). Unless the settings name a key
+    /// file, the key of either is next to the file.
+    ///
+    /// # Errors
+    /// See [`OpenLedgerError`]; its `help` has advice.
+    pub fn open(
+        path: &Path,
+        settings: LedgerSettings,
+        clock: Arc<dyn Clock>,
+        randomness: Arc<dyn Randomness>,
+    ) -> Result<(Self, Vec<String>), OpenLedgerError> {
+        if settings.url.is_some() {
+            return Self::open_shared(path, settings, clock, randomness);
+        }
+        let (ledger, notices) = SqliteLedger::open(path, settings, clock, randomness)?;
+        Ok((ledger.into(), notices))
+    }
+
+    /// Creates a ledger that is lost when its last clone is dropped.
+    ///
+    /// # Errors
+    /// When there is no randomness for its key.
+    pub fn in_memory(
+        clock: Arc<dyn Clock>,
+        randomness: Arc<dyn Randomness>,
+    ) -> Result<Self, OpenLedgerError> {
+        SqliteLedger::in_memory(clock, randomness).map(Into::into)
+    }
 }

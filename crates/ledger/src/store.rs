@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 use std::ops::Deref;
-use std::path::Path;
 use std::sync::Arc;
 
 use counterfoil_model::Digest;
@@ -11,16 +10,12 @@ use super::event::{Approved, Declined, Draft, Event, Opened};
 use super::export::{ExportedReceipt, Provable, Proved};
 use super::key::PublicKey;
 use super::note::Checkpoint;
-use super::open::OpenLedgerError;
 use super::pending::Pending;
 use super::read::ReadLedgerError;
 use super::receipt::Receipt;
-use super::settings::LedgerSettings;
-use super::sqlite::SqliteLedger;
 use super::tree::ConsistencyProof;
 use super::verify::{Expected, Verification};
 use crate::audit::AuditHead;
-use crate::ports::{Clock, Randomness};
 
 /// How many of the latest events to search for an open call, in widening steps: it is usually among
 /// the last.
@@ -33,8 +28,9 @@ const WINDOWS: [u64; 3] = [64, 1024, u64::MAX];
 /// each other (the same execution id, the last call of a quota, the same approval) exactly one is
 /// written, whichever processes write them.
 ///
-/// [`SqliteLedger`] is the embedded ledger; with the feature `postgres`, `PostgresLedger` is the
-/// one that several replicas share. The code that seals events and signs heads is private.
+/// [`SqliteLedger`](crate::SqliteLedger) is the embedded ledger; with the feature `postgres`,
+/// `PostgresLedger` is the one that several replicas share. The code that seals events and signs
+/// heads is private.
 pub trait LedgerStore: Send + Sync + std::fmt::Debug {
     /// Writes an event and its content for the result store in one transaction.
     ///
@@ -267,37 +263,5 @@ impl Deref for Ledger {
 impl<S: LedgerStore + 'static> From<S> for Ledger {
     fn from(store: S) -> Self {
         Self(Arc::new(store))
-    }
-}
-
-impl Ledger {
-    /// Opens the ledger that the settings name: the one at their URL, which several replicas share,
-    /// or the embedded one in this file ([`SqliteLedger::open`]). Unless the settings name a key
-    /// file, the key of either is next to the file.
-    ///
-    /// # Errors
-    /// See [`OpenLedgerError`]; its `help` has advice.
-    pub fn open(
-        path: &Path,
-        settings: LedgerSettings,
-        clock: Arc<dyn Clock>,
-        randomness: Arc<dyn Randomness>,
-    ) -> Result<(Self, Vec<String>), OpenLedgerError> {
-        if settings.url.is_some() {
-            return Self::open_shared(path, settings, clock, randomness);
-        }
-        let (ledger, notices) = SqliteLedger::open(path, settings, clock, randomness)?;
-        Ok((ledger.into(), notices))
-    }
-
-    /// Creates a ledger that is lost when its last clone is dropped.
-    ///
-    /// # Errors
-    /// When there is no randomness for its key.
-    pub fn in_memory(
-        clock: Arc<dyn Clock>,
-        randomness: Arc<dyn Randomness>,
-    ) -> Result<Self, OpenLedgerError> {
-        SqliteLedger::in_memory(clock, randomness).map(Into::into)
     }
 }

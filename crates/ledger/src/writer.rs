@@ -11,9 +11,10 @@ use super::event::Draft;
 use super::group::WritesGroups;
 use super::head::Head;
 use super::log::{Behind, Extent, Log, Sync, put_checkpoint, put_event};
-use super::moving::insert_checkpoint;
+use super::moving::{insert_all, insert_checkpoint};
 use super::note::Checkpoint;
 use super::read::ReadLedgerError;
+use super::recent::Entry;
 use super::seal::{Outcome, Trouble, seal};
 use super::settings::Durability;
 use super::signer::Signer;
@@ -39,6 +40,13 @@ pub(super) struct Writer {
 
 /// The time after which a checkpoint is signed even if no sync is due.
 const UNSIGNED_FOR: Duration = Duration::from_secs(1);
+
+/// The number of events at which they are moved: the larger, the fewer pages are written per event.
+const MANY: usize = 1024;
+/// The number under [`Durability::Batch`], where no caller waits for a single event.
+const VERY_MANY: usize = 4096;
+/// The maximum size of the log in bytes before it is moved.
+const LONG: u64 = 16 * 1024 * 1024;
 
 impl Writer {
     /// Writes the items in order, all at once. A refused item does not affect the others; a storage
@@ -129,6 +137,44 @@ impl Writer {
     /// Moves everything into the tables, so that it can be read there.
     pub(super) fn settle(&mut self) -> Result<(), AppendError> {
         self.locked(|writer, head| writer.move_all(head))
+    }
+
+    /// Moves the events of the log if there are enough of them. They are already durable: a failure
+    /// here only delays the move.
+    pub(super) fn move_if_due(&mut self, head: &mut Head, ended: bool) -> Result<(), Trouble> {
+        let many = if self.durability == Durability::Batch { VERY_MANY } else { MANY };
+        if ended || head.recent.entries.len() >= many || head.log.end >= LONG {
+            self.move_all(head)?;
+        }
+        Ok(())
+    }
+
+    /// Moves everything.
+    pub(super) fn move_all(&mut self, head: &mut Head) -> Result<(), Trouble> {
+        if head.recent.is_empty() {
+            return Ok(());
+        }
+        // A crash may have cut off the checkpoint of an event that ends a session.
+        let signed = head.signed;
+        let unsigned = |entry: &Entry| entry.seq >= signed && entry.kind == "ended";
+        let ended = head.recent.entries.iter().any(unsigned);
+        if self.is_due(head, ended) {
+            let checkpoint = self.sign(head)?;
+            head.recent.checkpoints.push((checkpoint.size(), checkpoint.to_string()));
+        }
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        let recent = std::mem::take(&mut head.recent);
+        insert_all(&self.connection, head, recent)?;
+        self.connection.prepare_cached("COMMIT")?.execute([])?;
+        self.renew(head)
+    }
+
+    /// Makes other processes read the tables again, and starts an empty log.
+    pub(super) fn renew(&mut self, head: &mut Head) -> Result<(), Trouble> {
+        if let Some(log) = &mut self.log {
+            head.log = log.begin(head.log.round + 1)?;
+        }
+        Ok(())
     }
 
     /// Changes the tables in one transaction, based on the current end of the ledger.

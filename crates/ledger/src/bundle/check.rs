@@ -12,6 +12,7 @@ use counterfoil_model::{
 };
 use serde_json::Value;
 
+use super::verification::{BundleVerification, Placed, shown};
 use super::{Bundle, NoBundle, Sums, named, sessions};
 use crate::body;
 use crate::event::{Draft, Event};
@@ -20,44 +21,12 @@ use crate::key::PublicKey;
 use crate::note::Note;
 use crate::receipt::Receipt;
 
-/// The result of verifying a bundle.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct BundleVerification {
-    /// The checks that were made, in words.
-    pub rows: Vec<(BundleMark, String)>,
-    /// The number of events that are proved.
-    pub events: usize,
-    /// The receipts of these events.
-    pub receipts: Vec<Receipt>,
-}
-
-/// An event in the signed tree, whatever its content.
-pub(super) struct Placed {
-    pub(super) seq: u64,
-    pub(super) session: String,
-    pub(super) session_seq: u64,
-    pub(super) ends: bool,
-    previous: Digest,
-    digest: Digest,
-}
-
 /// The content of an event of a known version.
 enum Said {
     /// An event of a known kind.
     Known(Box<Event>),
     /// An event of a later kind.
     Unknown(String),
-}
-
-/// The result of one check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BundleMark {
-    /// It is right.
-    Holds,
-    /// It is wrong.
-    Broken,
-    /// It cannot be checked: something that it needs is missing.
-    Open,
 }
 
 impl BundleVerification {
@@ -80,24 +49,6 @@ impl BundleVerification {
         found.check_receipts(&bundle, &events);
         found.check_results(&bundle, &events);
         Ok(found)
-    }
-
-    /// Whether nothing is broken.
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.rows.iter().all(|(mark, _)| *mark != BundleMark::Broken)
-    }
-
-    pub(super) fn holds(&mut self, what: impl Into<String>) {
-        self.rows.push((BundleMark::Holds, what.into()));
-    }
-
-    pub(super) fn broken(&mut self, what: impl Into<String>) {
-        self.rows.push((BundleMark::Broken, what.into()));
-    }
-
-    pub(super) fn open(&mut self, what: impl Into<String>) {
-        self.rows.push((BundleMark::Open, what.into()));
     }
 
     /// Checks that each key is certified by the one before, and that one of them signed the
@@ -342,15 +293,6 @@ fn vouched(
     let fits = (name.as_str(), what.as_str()) == (origin, "key") && *number == at.to_string();
     let later = before.is_none_or(|(before, _)| since >= *before);
     (fits && later).then_some((since, public))
-}
-
-/// A name in back-ticks, with everything but printable ASCII escaped.
-pub(super) fn shown(name: &str) -> String {
-    let escaped = |c: char| match c {
-        ' '..='~' => c.to_string(),
-        c => format!("\\u{{{:x}}}", u32::from(c)),
-    };
-    format!("`{}`", name.chars().map(escaped).collect::<String>())
 }
 
 /// A number with its noun in the right grammatical number.

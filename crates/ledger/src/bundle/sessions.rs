@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::check::{Placed, shown};
-use super::{Bundle, BundleSession, BundleVerification};
+use super::verification::{BundleVerification, Placed, shown};
+use super::{Bundle, BundleSession};
 
 /// The events of one session.
 struct Places<'e> {

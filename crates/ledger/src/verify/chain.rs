@@ -4,7 +4,7 @@ use counterfoil_model::{CanonicalForm, Digest};
 
 use super::signed::Signed;
 use super::stored::StoredResults;
-use super::{Broken, HeldAgainst, Stop, Verification};
+use super::verification::{Broken, HeldAgainst, Stop, Verification};
 use crate::body::Outline;
 use crate::head::genesis;
 use crate::note::Checkpoint;

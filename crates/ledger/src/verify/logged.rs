@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use counterfoil_model::Digest;
 
 use super::chain::{Chain, Session};
-use super::{Broken, Stop};
+use super::verification::{Broken, Stop};
 use crate::append::names;
 use crate::body::Outline;
 use crate::log::{Read, Record};

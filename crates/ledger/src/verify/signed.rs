@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{Broken, Expected, HeldAgainst, Stop, Verification};
+use super::verification::{Broken, Expected, HeldAgainst, Stop, Verification};
 use crate::key::PublicKey;
 use crate::note::{Checkpoint, Note};
 use crate::rotation::key_text;

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use counterfoil_model::Digest;
 
-use super::{Broken, Stop};
+use super::verification::{Broken, Stop};
 use crate::append::names;
 use crate::results::{PER_EVENT, unpack};
 use crate::tables::{ResultRow, Tables};

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use counterfoil_model::Digest;
 
-use super::WitnessRefusal;
+use super::refusal::WitnessRefusal;
 use crate::note::Checkpoint;
 use crate::tree::ConsistencyProof;
 
