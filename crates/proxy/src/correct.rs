@@ -12,7 +12,8 @@ use hyper::{Method, Response, StatusCode};
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::exchange::{Conclusion, Exchange};
+use crate::conclusion::{Became, Conclusion};
+use crate::exchange::Exchange;
 use crate::failure;
 use crate::forward::whole;
 use crate::frames::Frames;
@@ -45,6 +46,22 @@ pub(crate) struct Corrected {
 pub(crate) struct AskedAgain {
     pub(crate) times: u32,
     pub(crate) usage: Usage,
+}
+
+impl Became {
+    /// Records that the model was asked again.
+    pub(crate) fn asked_again(&mut self, asked: AskedAgain) {
+        self.corrections = asked.times;
+        self.usage += asked.usage;
+    }
+
+    /// Records that asking again gave a better answer.
+    pub(crate) fn corrected(&mut self, corrected: &Corrected) {
+        self.what = "corrected";
+        self.asked_again(corrected.asked);
+        self.better = Some(corrected.conclusion.findings.clone());
+        self.said.calls.clone_from(&corrected.conclusion.calls.passed);
+    }
 }
 
 impl Exchange {

@@ -3,33 +3,29 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Asking, Clock as _, without_hidden};
-use counterfoil_model::{
-    EvidenceSource, Finding, Message, Role, Severity, Span, Subject, ToolCall,
-};
+use counterfoil_guard::{Asking, Clock as _};
+use counterfoil_model::{EvidenceSource, Finding, Message, Role, Span, Subject, ToolCall};
 use counterfoil_providers::{Reply, Turn, Usage, written};
 use counterfoil_rules::{LONGEST_ANSWER, set_aside_feedback};
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use hyper::{HeaderMap, Uri};
 use serde_json::{Value, json};
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::calls::{self, CallsJudged};
-use crate::correct::{AskedAgain, Corrected};
+use crate::calls;
+use crate::conclusion::{Became, Conclusion};
 use crate::judge::NotJudged;
 use crate::keys::VirtualKey;
 use crate::options::{ProxyMode, ProxySettings};
 use crate::plain::Plain;
 use crate::record::record;
 use crate::request::Asked;
-use crate::ruling::Instead;
 use crate::seen::{Exchanged, Open, millis};
-use crate::sessions::{Announced, Seen};
+use crate::sessions::{Announced, Seen, linked};
 use crate::shown::{Shown, Tampered, of_request, read_conversation};
 use crate::wire::Wire;
-use crate::{Busy, Proxy, links, shape};
+use crate::{Busy, Proxy, shape};
 
 /// A request in progress.
 pub(crate) struct Exchange {
@@ -71,104 +67,6 @@ impl Prepared {
 
 type Preparing = Shared<BoxFuture<'static, Result<Arc<Prepared>, String>>>;
 
-/// The verdict on an answer.
-#[derive(Debug, Default)]
-pub(crate) struct Conclusion {
-    pub(crate) findings: Vec<Finding>,
-    pub(crate) calls: CallsJudged,
-    /// Why part of it was not judged.
-    pub(crate) unjudged: Option<String>,
-    /// Why clients may read a different answer than the one that was judged.
-    pub(crate) doubt: Option<String>,
-    /// A judgement that came too late. It is still recorded.
-    pub(crate) late: Option<JoinHandle<Self>>,
-}
-
-impl Conclusion {
-    fn not_judged(why: impl ToString, reply: &Reply) -> Self {
-        let passed: Vec<ToolCall> = reply.calls.iter().cloned().map(without_hidden).collect();
-        let stripped = passed != reply.calls;
-        let calls = CallsJudged { passed, stripped, ..CallsJudged::default() };
-        Self { calls, unjudged: Some(why.to_string()), ..Self::default() }
-    }
-
-    /// The outcome of an answer that is passed on unchanged.
-    pub(crate) fn passed(&self) -> &'static str {
-        let judged = self.unjudged.is_none() && self.doubt.is_none();
-        if judged { "passed" } else { "not judged" }
-    }
-
-    /// The findings that are severe enough to act on.
-    pub(crate) fn bad(&self, least: Severity) -> Vec<Finding> {
-        self.findings.iter().filter(|finding| finding.severity >= least).cloned().collect()
-    }
-}
-
-/// The outcome of an answer.
-#[derive(Debug, Default)]
-pub(crate) struct Became {
-    pub(crate) what: &'static str,
-    pub(crate) status: u16,
-    /// Whether the client did not get it, or not all of it.
-    pub(crate) withheld: bool,
-    /// The model's words that were judged.
-    pub(crate) judged: String,
-    /// What the client has of it.
-    pub(crate) said: Said,
-    /// The findings in the corrected answer, if there is one. The client has its words then.
-    pub(crate) better: Option<Vec<Finding>>,
-    /// The server's id for it.
-    pub(crate) response: Option<String>,
-    pub(crate) corrections: u32,
-    pub(crate) usage: Usage,
-}
-
-impl Became {
-    /// The outcome of a complete answer.
-    pub(crate) fn of(status: u16, reply: &Reply) -> Self {
-        Self {
-            status,
-            usage: reply.usage,
-            judged: reply.text.clone(),
-            said: Said { text: reply.text.clone(), calls: reply.calls.clone() },
-            ..Self::default()
-        }
-    }
-
-    /// Records that the model was asked again.
-    pub(crate) fn asked_again(&mut self, asked: AskedAgain) {
-        self.corrections = asked.times;
-        self.usage += asked.usage;
-    }
-
-    /// Records that asking again gave a better answer.
-    pub(crate) fn corrected(&mut self, corrected: &Corrected) {
-        self.what = "corrected";
-        self.asked_again(corrected.asked);
-        self.better = Some(corrected.conclusion.findings.clone());
-        self.said.calls.clone_from(&corrected.conclusion.calls.passed);
-    }
-
-    /// Records the replacement, if asking again did not help or was not done.
-    pub(crate) fn written(&mut self, instead: &Instead) {
-        self.what = if instead.withheld { "held" } else { "annotated" };
-        self.withheld = instead.withheld;
-        self.said.calls.clone_from(&instead.calls);
-    }
-
-    /// Records that the answer is withheld because it could not be judged.
-    pub(crate) fn withhold(&mut self) {
-        (self.what, self.withheld, self.said.calls) = ("not judged", true, Vec::new());
-    }
-}
-
-/// The agent's message as the client got it.
-#[derive(Debug, Default, Clone)]
-pub(crate) struct Said {
-    pub(crate) text: String,
-    pub(crate) calls: Vec<ToolCall>,
-}
-
 /// The position of the claim that a finding is about.
 fn span_of(finding: &Finding) -> Option<Span> {
     match &finding.subject {
@@ -182,7 +80,7 @@ fn preparing(proxy: &Arc<Proxy>, asked: &Asked, owner: &str) -> Preparing {
     let (proxy, asked, owner) = (Arc::clone(proxy), asked.clone(), owner.to_owned());
     let awaited = proxy.sessions.awaited(&asked, &owner);
     let task = tokio::spawn(async move {
-        links::linked(awaited).await;
+        linked(awaited).await;
         prepare(proxy, asked, owner).await
     });
     async move { task.await.unwrap_or_else(|error| Err(error.to_string())) }.boxed().shared()
@@ -547,7 +445,7 @@ fn told(tampered: &Tampered) -> String {
 fn messages(asked: &Asked, reply: &Reply, before: &str) -> Vec<Message> {
     let wire = asked.wire;
     let own: Vec<Value> =
-        reply.kept.iter().filter(|item| wire.is_of_server(item, asked)).cloned().collect();
+        reply.kept.iter().filter(|item| wire.is_of_server(item, &asked.body)).cloned().collect();
     let mut messages = Vec::new();
     if !own.is_empty() {
         let kept = Turn::Assistant { text: String::new(), calls: Vec::new(), kept: own };

@@ -9,7 +9,7 @@ use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{HeaderMap, StatusCode};
 
 use crate::options::{KeyProvider, VirtualKeyOptions};
-use crate::route::PathRule;
+use crate::path_rule::PathRule;
 
 /// The header in which Anthropic's clients send their key.
 const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");

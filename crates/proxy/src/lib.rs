@@ -18,6 +18,7 @@
 mod answer;
 mod calls;
 mod comments;
+mod conclusion;
 mod correct;
 mod exchange;
 mod failure;
@@ -29,6 +30,8 @@ mod links;
 mod meter;
 mod notes;
 mod options;
+mod outcomes;
+mod path_rule;
 mod piece;
 mod plain;
 mod record;

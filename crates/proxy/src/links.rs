@@ -1,25 +1,13 @@
 //! Links an answer to the requests that continue from it.
 
 use std::sync::PoisonError;
-use std::time::Duration;
 
 use counterfoil_model::{Message, Role};
-use tokio::sync::watch;
-use tokio::time::timeout;
 
-use crate::exchange::{Became, Exchange};
+use crate::conclusion::Became;
+use crate::exchange::Exchange;
 use crate::sessions::Kept;
 use crate::wire::Wire;
-
-/// How long a request waits until the answer that it continues from is linked.
-const LINKING: Duration = Duration::from_secs(10);
-
-/// Waits until the answers that a request continues from are linked.
-pub(crate) async fn linked(awaited: Vec<watch::Receiver<()>>) {
-    for mut answer in awaited {
-        timeout(LINKING, async { while answer.changed().await.is_ok() {} }).await.ok();
-    }
-}
 
 impl Exchange {
     /// Announces an answer before its client gets the id, because the client may continue from it

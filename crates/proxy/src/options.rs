@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::keys::VirtualKey;
-use crate::route::PathRule;
+use crate::path_rule::PathRule;
 use counterfoil_serve::Access;
 
 /// `[proxy]`: what `counterfoil proxy` does between an agent and its model.

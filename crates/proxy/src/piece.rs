@@ -10,8 +10,9 @@ use hyper::body::Bytes;
 use hyper::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 
+use crate::conclusion::{Became, Conclusion};
 use crate::correct::Corrected;
-use crate::exchange::{Became, Conclusion, Exchange};
+use crate::exchange::Exchange;
 use crate::options::ProxyMode;
 use crate::ruling::{Ruling, Words, first_bad};
 use crate::shape::{self, Shape, Unreadable};

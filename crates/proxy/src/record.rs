@@ -8,8 +8,9 @@ use counterfoil_model::{
 };
 use serde_json::Value;
 
+use crate::outcomes::outcomes;
 use crate::sessions::Seen;
-use crate::shown::{Shown, outcomes};
+use crate::shown::Shown;
 
 /// Something could not be recorded.
 #[derive(Debug, thiserror::Error)]

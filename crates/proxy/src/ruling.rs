@@ -3,7 +3,7 @@
 use counterfoil_model::{Finding, Subject, ToolCall};
 use serde_json::Value;
 
-use crate::exchange::Conclusion;
+use crate::conclusion::{Became, Conclusion};
 use crate::judge::sentence_start;
 use crate::notes;
 use crate::options::{ProxyMode, ProxySettings};
@@ -95,6 +95,15 @@ impl Conclusion {
         }
         let same_calls = calls.len() == all && !self.calls.stripped;
         Instead { words, calls, same_calls, told, withheld: blocks }
+    }
+}
+
+impl Became {
+    /// Records the replacement, if asking again did not help or was not done.
+    pub(crate) fn written(&mut self, instead: &Instead) {
+        self.what = if instead.withheld { "held" } else { "annotated" };
+        self.withheld = instead.withheld;
+        self.said.calls.clone_from(&instead.calls);
     }
 }
 

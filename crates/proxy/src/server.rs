@@ -28,7 +28,8 @@ use counterfoil_model::Digest;
 
 use crate::Proxy;
 use crate::answer::{Out, answered, collected, failed, from_server, respond, text};
-use crate::exchange::{Became, Conclusion, Exchange};
+use crate::conclusion::{Became, Conclusion};
+use crate::exchange::Exchange;
 use crate::forward::{Body, BoxError, address, onward, onward_readable, passing, whole};
 use crate::keys::{VirtualKey, given};
 use crate::meter::Meter;

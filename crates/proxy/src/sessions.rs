@@ -7,15 +7,19 @@ use std::time::{Duration, Instant};
 use counterfoil_guard::{BeginSessionError, Guard, Session, SessionStart, recorded_transcript};
 use counterfoil_model::{Completeness, Digest, Message, Role, ToolCall, Transcript};
 use tokio::sync::watch;
+use tokio::time::timeout;
 
+use crate::outcomes::outcomes;
 use crate::request::Asked;
-use crate::shown::outcomes;
 
 /// The maximum number of links that are kept per session.
 const MOST_LINKS: usize = 4096;
 
 /// The maximum number of responses and conversations on the server that are remembered per session.
 const MOST_RESPONSES: usize = 16;
+
+/// How long a request waits until the answer that it continues from is linked.
+const LINKING: Duration = Duration::from_secs(10);
 
 /// The known sessions.
 #[derive(Debug, Default)]
@@ -303,4 +307,11 @@ fn fingerprints(messages: &[Message]) -> Vec<String> {
         }
     }
     prints
+}
+
+/// Waits until the answers that a request continues from are linked.
+pub(crate) async fn linked(awaited: Vec<watch::Receiver<()>>) {
+    for mut answer in awaited {
+        timeout(LINKING, async { while answer.changed().await.is_ok() {} }).await.ok();
+    }
 }

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use counterfoil_formats::{Options, read};
 use counterfoil_guard::{Guard, HostTools};
-use counterfoil_model::{Digest, Gap, Message, Outcome, Role, Transcript};
+use counterfoil_model::{Digest, Gap, Message, Role, Transcript};
 use hyper::body::Bytes;
 
+use crate::outcomes::{id_of, key_of, outcomes};
 use crate::request::Asked;
 use crate::sessions::{Kept, Seen};
 use crate::wire::Wire;
@@ -223,28 +224,6 @@ impl Shown {
             .map(|m| m.text.clone())
             .unwrap_or_default()
     }
-}
-
-/// All results, keyed by call id and by how often that id occurred before, because some clients
-/// reuse ids.
-pub(crate) fn outcomes(messages: &[Message]) -> Vec<(String, &Outcome)> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let all = messages.iter().flat_map(|message| &message.outcomes);
-    all.filter(|outcome| !outcome.call_id.is_empty())
-        .map(|outcome| {
-            let count = counts.entry(&outcome.call_id).or_default();
-            *count += 1;
-            (key_of(&outcome.call_id, *count - 1), outcome)
-        })
-        .collect()
-}
-
-fn key_of(call_id: &str, before: usize) -> String {
-    format!("{before} {call_id}")
-}
-
-fn id_of(key: &str) -> String {
-    key.split_once(' ').map_or(key, |(_, id)| id).to_owned()
 }
 
 /// The parts of recorded messages that belong to these calls.

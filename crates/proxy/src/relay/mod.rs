@@ -15,7 +15,8 @@ use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
 use crate::comments::CommentFilter;
-use crate::exchange::{Became, Conclusion, Exchange, Said};
+use crate::conclusion::{Became, Conclusion, Said};
+use crate::exchange::Exchange;
 use crate::failure;
 use crate::forward::BoxError;
 use crate::frames::{Frame, Frames, is_plain};

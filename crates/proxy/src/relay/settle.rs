@@ -8,8 +8,8 @@ use counterfoil_providers::{Reply, Stop};
 use hyper::body::Bytes;
 
 use super::{Gone, Relay};
+use crate::conclusion::{Became, Conclusion};
 use crate::correct::Corrected;
-use crate::exchange::{Became, Conclusion};
 use crate::notes;
 use crate::ruling::{Instead, Ruling, Words, first_bad};
 

@@ -4,7 +4,7 @@ use counterfoil_model::ToolCall;
 use counterfoil_providers::Stop;
 use serde_json::{Map, Value, json};
 
-use super::{Writer, index_of};
+use super::writer::{Writer, index_of};
 
 /// A stream of chunks, of which the client has got some.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use counterfoil_model::ToolCall;
 use counterfoil_providers::Stop;
 use serde_json::{Map, Value, json};
 
-use super::{Writer, event, index_of, kind_of, text_of};
+use super::writer::{Writer, event, index_of, kind_of, text_of};
 
 /// A stream of blocks, of which the client has got some.
 #[derive(Debug, Default)]

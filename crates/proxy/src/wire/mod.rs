@@ -3,16 +3,17 @@
 mod chat;
 mod messages;
 mod responses;
+mod writer;
 
 use counterfoil_model::{Format, ToolCall};
-use counterfoil_providers::{Kind, Reply, Stop, Turn, written};
+use counterfoil_providers::{Kind, Reply, Turn, written};
 use percent_encoding::percent_decode_str;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::request::Asked;
-
 pub(crate) use responses::CALLS;
+pub(crate) use writer::Writer;
+use writer::{event, kind_of, text_of};
 
 /// A wire whose answers are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -24,34 +25,6 @@ pub(crate) enum Wire {
     Responses,
     /// Anthropic's messages.
     Messages,
-}
-
-/// Writes events for the client in place of a server's, so that both together form one stream.
-pub(crate) trait Writer: Send + Sync {
-    /// Reads an event of the server, whether or not it is passed on.
-    fn learn(&mut self, event: &Value);
-
-    /// Records an event that the client gets unchanged.
-    fn given(&mut self, event: &Value);
-
-    /// Whether an event ends the answer.
-    fn closes(&self, event: &Value) -> bool;
-
-    /// Whether an event begins or continues a call for the client.
-    fn is_call(&self, event: &Value) -> bool;
-
-    /// Writes words.
-    fn text(&mut self, text: &str) -> String;
-
-    /// Writes complete calls. `kept` are items of other kinds, which may contain a call in its
-    /// original form.
-    fn calls(&mut self, calls: &[ToolCall], kept: &[Value]) -> String;
-
-    /// Writes a refusal, for answers that must have a given format.
-    fn refusal(&mut self, text: &str) -> String;
-
-    /// Writes the end.
-    fn end(&mut self, stop: Stop) -> String;
 }
 
 impl Wire {
@@ -77,7 +50,7 @@ impl Wire {
 
     /// Whether an item of an answer is about a tool that the server itself runs and that the
     /// request contains.
-    pub(crate) fn is_of_server(self, item: &Value, asked: &Asked) -> bool {
+    pub(crate) fn is_of_server(self, item: &Value, request: &[u8]) -> bool {
         let kind = kind_of(item);
         if self.is_of_client(item) || kind.ends_with("_call_output") || kind == "tool_result" {
             return false;
@@ -86,7 +59,7 @@ impl Wire {
         let named = text_of(item, "name");
         let stem = kind.split("_call").next().unwrap_or_default();
         let stem = stem.split("_tool").next().unwrap_or_default();
-        let body = String::from_utf8_lossy(&asked.body);
+        let body = String::from_utf8_lossy(request);
         [stem, named].iter().any(|word| !word.is_empty() && body.contains(&format!("\"{word}")))
             || !kind.contains("_call") && !kind.contains("_tool")
     }
@@ -237,21 +210,4 @@ impl Wire {
             Self::Messages => messages::refuse(answer, why),
         }
     }
-}
-
-/// An event with its name.
-fn event(name: &str, data: &Value) -> String {
-    format!("event: {name}\ndata: {data}\n\n")
-}
-
-fn kind_of(value: &Value) -> &str {
-    text_of(value, "type")
-}
-
-fn text_of<'v>(value: &'v Value, name: &str) -> &'v str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn index_of(value: &Value, name: &str) -> Option<usize> {
-    value.get(name).and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok())
 }

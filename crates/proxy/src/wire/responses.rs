@@ -6,7 +6,7 @@ use counterfoil_model::ToolCall;
 use counterfoil_providers::Stop;
 use serde_json::{Map, Value, json};
 
-use super::{Writer, event, index_of, kind_of, text_of};
+use super::writer::{Writer, event, index_of, kind_of, text_of};
 
 /// Kinds of calls that the client makes.
 pub(crate) const CALLS: [&str; 6] = [
