@@ -7,6 +7,7 @@ mod definition;
 mod directory;
 mod envelope;
 mod environment;
+mod foreground;
 #[cfg(target_os = "linux")]
 mod group;
 mod harmless;

@@ -5,7 +5,6 @@ use std::time::Duration;
 use counterfoil_sandbox::{Gap, Held, Limits};
 
 use super::capture::{Captured, Echo};
-use crate::ToolError;
 use crate::tool_event::Progress;
 
 /// A command to run.
@@ -56,20 +55,4 @@ pub(super) enum Left {
     Somebody,
     /// Processes that left the group cannot be found.
     Unknown,
-}
-
-/// Runs a command. Dropping the future ends everything that it started.
-pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
-    #[cfg(target_os = "linux")]
-    let ended = super::supervisor::run(run).await;
-    // On other systems, killing a group risks hitting another one.
-    #[cfg(not(target_os = "linux"))]
-    let ended = Err(ToolError::of(
-        counterfoil_model::ToolErrorCategory::PermanentFailure,
-        format!(
-            "shell commands only run on Linux; the one in `{}` did not run",
-            run.directory.display()
-        ),
-    ));
-    ended
 }

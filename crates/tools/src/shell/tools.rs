@@ -16,9 +16,10 @@ use super::capture::shares;
 use super::definition::{OUTPUT, RUN, STOP, definitions};
 use super::directory::directory;
 use super::environment::environment;
+use super::foreground;
 use super::harmless::is_harmless;
 use super::receipt::{confinement, refused, unconfined};
-use super::run::{self, Ended, Left, Run, Start};
+use super::run::{Ended, Left, Run, Start};
 use super::sessions::Sessions;
 use super::transaction::Transaction;
 use super::written::Watched;
@@ -129,7 +130,7 @@ impl ShellTools {
             return Ok(ToolOutput { confinement, background, ..ToolOutput::from(text) });
         }
         run.progress = progress.clone();
-        let ended = run::run(run).await?;
+        let ended = foreground::run(run).await?;
         let confinement = Some(told(ended.gaps.clone(), ended.left));
         let mut output = output(&ended, settings, asked.timeout);
         let side_effects = watched.after();

@@ -1,5 +1,6 @@
 //! Snapshots of the files that a command seems to write to, so that they can be restored.
 
+mod entry;
 mod ground;
 mod hosted;
 mod restore;
@@ -8,9 +9,7 @@ mod snapshot;
 use std::path::{Path, PathBuf};
 
 use counterfoil_ledger::Requested;
-use counterfoil_model::Digest;
 use counterfoil_shell::{Script, WordKind};
-use serde::{Deserialize, Serialize};
 
 use crate::scene::Scene;
 use crate::settings::TransactionSettings;
@@ -25,59 +24,6 @@ use snapshot::Snapshot;
 pub(super) struct Transaction<'t> {
     settings: &'t TransactionSettings,
     snapshot: Snapshot,
-}
-
-/// The former state of one path in the workspace.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
-    path: PathBuf,
-    was: Was,
-    /// What was there after the command ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    left: Option<Left>,
-}
-
-/// What was at a path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Was {
-    Absent,
-    Folder {
-        mode: u32,
-    },
-    Link {
-        target: PathBuf,
-    },
-    File {
-        copy: String,
-        mode: u32,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        modified: Option<Modified>,
-    },
-}
-
-/// When a file was last written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Modified {
-    seconds: i64,
-    nanoseconds: u32,
-}
-
-/// What a command left at a path.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Left {
-    Absent,
-    Folder,
-    Link { target: PathBuf },
-    File { digest: Digest },
-}
-
-impl Entry {
-    /// Whether a folder is there that must be removed.
-    fn goes_as_a_folder(&self) -> bool {
-        self.left == Some(Left::Folder) && !matches!(self.was, Was::Folder { .. })
-    }
 }
 
 impl<'t> Transaction<'t> {

@@ -15,7 +15,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
-use super::{Left, Modified};
+use super::entry::{Left, Modified};
 use crate::beneath::Root;
 
 /// The workspace, held open. Paths are relative to it and consist of names only.

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use rustix::fs::FileType;
 
+use super::entry::{Entry, Was};
 use super::ground::{Ground, digest};
 use super::snapshot::{Kept, LIST, Snapshot, file_name};
-use super::{Entry, Was};
 use crate::RolledBack;
 
 /// Why an execution cannot be undone.

@@ -9,8 +9,8 @@ use rustix::fs::FileType;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
+use super::entry::{Entry, Was};
 use super::ground::Ground;
-use super::{Entry, Was};
 use crate::settings::TransactionSettings;
 
 /// The file with the list of a snapshot.
