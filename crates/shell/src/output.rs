@@ -1,5 +1,3 @@
-use std::ops::Range;
-
 use crate::activity::{ActivityKind, Git};
 
 mod build;
@@ -7,6 +5,7 @@ mod counts;
 mod git;
 mod line;
 mod lint;
+mod run_summary;
 mod status_text;
 mod tally;
 mod tests_compiled;
@@ -15,40 +14,11 @@ mod tests_script;
 pub use build::stopped_elsewhere;
 pub use git::commit_of;
 pub use line::strip_ansi;
+pub use run_summary::{OutputVerdict, RunSummary};
 pub use status_text::exit_code_in_text;
 
 use line::lines;
 use tally::Tally;
-
-/// What the output of a run shows, regardless of its exit status.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RunSummary {
-    /// Tests that passed.
-    pub passed: Option<u64>,
-    /// Tests that failed.
-    pub failed: Option<u64>,
-    /// Errors from compilers, linters and test collection, and tests that could not run.
-    pub errors: Option<u64>,
-    /// Tests that were skipped, ignored or are pending.
-    pub skipped: Option<u64>,
-    /// Warnings.
-    pub warnings: Option<u64>,
-    /// Whether the runner says that it found no tests.
-    pub collected_none: bool,
-    /// The verdict, if the output contains one. Any failure line makes it a failure.
-    pub verdict: Option<OutputVerdict>,
-    /// The byte range of the decisive line; empty if there is none.
-    pub evidence: Range<usize>,
-}
-
-/// The result of a run according to its output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OutputVerdict {
-    /// A result line reports success.
-    Passed,
-    /// A result line reports a failure.
-    Failed,
-}
 
 /// Whether the output contains lines that only a run of this kind prints, which shows that it
 /// started.

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::counts::Counts;
-use super::{OutputVerdict, RunSummary};
+use super::run_summary::{OutputVerdict, RunSummary};
 use crate::activity::ActivityKind;
 
 /// The results found so far.
