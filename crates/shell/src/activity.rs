@@ -5,13 +5,17 @@ mod compiled;
 mod files;
 mod javascript;
 mod jvm;
+mod kind;
 mod python;
 mod ruby_php;
 mod runners;
 mod tasks;
 mod vcs;
 
+pub use kind::{ActivityKind, Git, Scope};
+
 use call::{Call, Found};
+use runners::Does;
 
 /// Something that a command does through a known runner.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,83 +28,6 @@ pub struct Activity {
     pub scope: Scope,
     /// The position of the command in [`Script::commands`].
     pub command: usize,
-}
-
-/// The purpose of an activity. One command can have several: `mvn verify` builds and tests.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ActivityKind {
-    /// Runs tests.
-    Test,
-    /// Compiles, bundles, packages.
-    Build,
-    /// Lints, checks types or checks formatting, and changes nothing.
-    Lint,
-    /// Rewrites files to a style.
-    Format,
-    /// Makes a commit.
-    Commit,
-    /// Pushes commits.
-    Push,
-    /// Installs or updates dependencies and programs.
-    Install,
-    /// Starts a program of the project.
-    Run,
-    /// Deploys something.
-    Deploy,
-    /// Publishes a package.
-    Publish,
-    /// Downloads something.
-    Fetch,
-    /// Another version-control operation.
-    VersionControl(Git),
-    /// Reads or lists files.
-    Read,
-}
-
-/// A version-control operation other than a commit or a push.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Git {
-    /// Stages changes.
-    Add,
-    /// Merges a branch or a pull request.
-    Merge,
-    /// Rebases.
-    Rebase,
-    /// Creates or deletes a tag.
-    Tag,
-    /// Creates a branch.
-    BranchCreate,
-    /// Deletes or renames a branch.
-    BranchChange,
-    /// Moves to another commit, or restores files from one.
-    Checkout,
-    /// Stashes changes or restores them.
-    Stash,
-    /// Pulls.
-    Pull,
-    /// Moves the branch or unstages.
-    Reset,
-    /// Deletes untracked files.
-    Clean,
-    /// Cherry-picks a commit.
-    CherryPick,
-    /// Reverts a commit.
-    Revert,
-    /// Opens a pull request.
-    PullRequest,
-    /// Shows history or state.
-    Inspect,
-    /// Anything else.
-    Other,
-}
-
-/// How much of its scope a runner was asked to cover.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Scope {
-    /// Everything: nothing on the command line narrows it.
-    Whole,
-    /// Only the part selected by these words: `-k login`, `tests/test_a.py`.
-    Subset(String),
 }
 
 /// The activities of the known runners in the script, in the order of the commands.
@@ -146,7 +73,7 @@ fn of_command(command: &Command, wrapper: &str) -> Vec<Found> {
 /// The activities of a call; `None` if the program does not belong to the family.
 type Family = fn(&Call<'_>) -> Option<Vec<Found>>;
 
-/// The families, in the order in which they are asked: the table of all other runners comes last.
+/// The families, in the order in which they are asked before the table of all other runners.
 const FAMILIES: &[Family] = &[
     vcs::read,
     files::read,
@@ -156,9 +83,15 @@ const FAMILIES: &[Family] = &[
     jvm::read,
     ruby_php::read,
     tasks::read,
-    runners::read,
 ];
 
 fn of_call(call: &Call<'_>) -> Vec<Found> {
-    FAMILIES.iter().find_map(|family| family(call)).unwrap_or_default()
+    if let Some(found) = FAMILIES.iter().find_map(|family| family(call)) {
+        return found;
+    }
+    match runners::read(call) {
+        Some(Does::These(found)) => found,
+        Some(Does::As(other)) => of_call(&other),
+        None => Vec::new(),
+    }
 }

@@ -1,4 +1,4 @@
-use super::{ActivityKind, Scope};
+use super::kind::{ActivityKind, Scope};
 use crate::script::Word;
 
 /// A program with its arguments.

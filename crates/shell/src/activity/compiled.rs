@@ -1,9 +1,10 @@
 //! Compiled languages, where more than the first words decides.
 
-use super::ActivityKind::{Build, Format, Install, Lint, Run, Test};
 use super::call::{Call, Found, scoped, whole};
+use super::kind::ActivityKind::{Build, Format, Install, Lint, Run, Test};
+use super::kind::Scope;
 use super::runners::{global, options};
-use super::{Scope, tasks};
+use super::tasks;
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
     Some(match call.program {

@@ -1,8 +1,8 @@
 //! Commands that read files or run the project's own files.
 
-use super::ActivityKind::{Build, Read, Run, Test};
-use super::Scope;
 use super::call::{Call, Found, scoped, whole};
+use super::kind::ActivityKind::{Build, Install, Lint, Read, Run, Test};
+use super::kind::Scope;
 use super::runners::options;
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
@@ -40,7 +40,7 @@ pub(super) fn interpreted(path: &str, rest: &Call<'_>, runner: &'static str) -> 
     if name == "setup.py" {
         return match rest.arg(0) {
             "test" => whole(Test, "setup.py test"),
-            "install" | "develop" => whole(super::ActivityKind::Install, "setup.py install"),
+            "install" | "develop" => whole(Install, "setup.py install"),
             "build" | "build_ext" | "sdist" | "bdist_wheel" => whole(Build, "setup.py build"),
             _ => Vec::new(),
         };
@@ -96,7 +96,7 @@ fn own_file(path: &str, rest: &Call<'_>, runner: &'static str) -> Vec<Found> {
         return whole(Build, "build script");
     }
     if matches!(stem, "lint") {
-        return whole(super::ActivityKind::Lint, "lint script");
+        return whole(Lint, "lint script");
     }
     whole(Run, runner)
 }

@@ -1,6 +1,6 @@
-use super::ActivityKind::{Build, Format, Lint, Publish, Run, Test};
-use super::Scope;
 use super::call::{Call, Found, scoped, whole};
+use super::kind::ActivityKind::{Build, Format, Lint, Publish, Run, Test};
+use super::kind::Scope;
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
     match call.program {

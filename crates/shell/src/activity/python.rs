@@ -1,9 +1,10 @@
 //! Interpreters of Python, and what runs its tests in environments.
 
-use super::ActivityKind::{Build, Install, Read, Run, Test};
 use super::call::{Call, Found, scoped, whole};
+use super::kind::ActivityKind::{Build, Install, Read, Run, Test};
+use super::kind::Scope;
 use super::runners::options;
-use super::{Scope, files, tasks};
+use super::{files, tasks};
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
     match call.program {

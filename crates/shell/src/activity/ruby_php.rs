@@ -1,7 +1,7 @@
 //! Interpreters of Ruby and PHP, and `composer`.
 
-use super::ActivityKind::{Install, Lint, Run, Test};
 use super::call::{Call, Found, scoped, whole};
+use super::kind::ActivityKind::{Install, Lint, Run, Test};
 use super::runners::options;
 use super::{files, tasks};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::call::{Call, Found, Options};
-use super::{ActivityKind, Git, Scope};
+use super::kind::{ActivityKind, Git, Scope};
 
 /// Rows of some programs.
 struct Section {
@@ -200,16 +200,23 @@ pub(super) fn options(name: &str) -> &'static Options {
     TABLE.options.get(name).unwrap_or(&NONE)
 }
 
-pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
+/// What a call does, as far as its row tells.
+pub(super) enum Does<'a> {
+    These(Vec<Found>),
+    /// The same as this call.
+    As(Call<'a>),
+}
+
+pub(super) fn read<'a>(call: &Call<'a>) -> Option<Does<'a>> {
     let (row, rest) = row_of(call)?;
     Some(match &row.then {
-        Then::Becomes(program) => super::of_call(&Call { program, args: rest.args }),
+        Then::Becomes(program) => Does::As(Call { program, args: rest.args }),
         Then::Does { kinds, options: list, runner } => {
             let scope = list.map_or(Scope::Whole, |list| rest.scope(options(list)));
             let own = TABLE.programs.get_key_value(call.program).map(|(program, _)| *program);
             let runner = if *runner == "-" { own.unwrap_or(runner) } else { runner };
             let found = |kind: &ActivityKind| Found { kind: *kind, runner, scope: scope.clone() };
-            kinds.iter().map(found).collect()
+            Does::These(kinds.iter().map(found).collect())
         }
     })
 }

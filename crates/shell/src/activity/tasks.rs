@@ -1,8 +1,8 @@
 //! Task runners, and the meaning of task names.
 
-use super::ActivityKind::{self, Build, Deploy, Format, Install, Lint, Publish, Run, Test};
-use super::Scope;
 use super::call::{Call, Found, scoped, whole};
+use super::kind::ActivityKind::{self, Build, Deploy, Format, Install, Lint, Publish, Run, Test};
+use super::kind::Scope;
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
     match call.program {

@@ -1,8 +1,8 @@
 //! Version control, where the operands decide.
 
-use super::ActivityKind::VersionControl;
-use super::Git;
 use super::call::{Call, Found, whole};
+use super::kind::ActivityKind::VersionControl;
+use super::kind::Git;
 use super::runners::global;
 
 pub(super) fn read(call: &Call<'_>) -> Option<Vec<Found>> {
