@@ -1,35 +1,18 @@
 mod appended;
+mod inner;
 mod options;
 mod table;
 
+pub(super) use inner::{Body, Inner};
+
 use appended::{find, parallel, xargs};
+use inner::{joined, script};
 use options::{option_value, past_options, split_string};
 use table::{by_table, list};
 
 use super::command::{Command, Direction, Position, Target, Word};
 use super::state::Dialect;
 use super::status::{Masking, Status};
-
-/// A script or command line that a wrapper runs.
-pub(super) struct Inner {
-    pub(super) script: Body,
-    pub(super) position: Position,
-    /// The shell that interprets it; `None` for the surrounding one.
-    pub(super) dialect: Option<Dialect>,
-    /// How its status affects that of the wrapper.
-    pub(super) status: Status,
-    pub(super) errexit: bool,
-    pub(super) pipefail: bool,
-}
-
-pub(super) enum Body {
-    /// A script in a string.
-    Text(String),
-    /// A command line that is already split into words.
-    Words(Vec<Word>),
-    /// A script that is not in the text.
-    Unread,
-}
 
 /// What the command runs, if it is a wrapper.
 pub(super) fn inner(command: &Command) -> Vec<Inner> {
@@ -163,35 +146,6 @@ fn has_word(args: &[Word], word: &str) -> bool {
     args.iter().any(|arg| arg.text == word)
 }
 
-/// A script in a string; `None` if it is not in the text.
-fn script(text: Option<String>) -> Inner {
-    Inner {
-        script: text.map_or(Body::Unread, Body::Text),
-        position: Position::Wrapper,
-        dialect: Some(Dialect::Posix),
-        status: Status::Decides,
-        errexit: false,
-        pipefail: false,
-    }
-}
-
-/// A command line that is already split into words.
-fn split(words: Vec<Word>, status: Status) -> Inner {
-    Inner { script: Body::Words(words), status, ..script(None) }
-}
-
-/// The words joined into one script; `None` if there are none or one is not fixed.
-fn joined(words: &[Word]) -> Option<String> {
-    let mut script = String::new();
-    for word in words {
-        if !script.is_empty() {
-            script.push(' ');
-        }
-        script.push_str(word.literal()?);
-    }
-    (!script.is_empty()).then_some(script)
-}
-
 /// The text on standard input, if it is given in the script; `Some(None)` if it is not fixed.
 fn here_text(command: &Command) -> Option<Option<String>> {
     command.redirects.iter().rev().find_map(|redirect| {
@@ -266,8 +220,4 @@ fn is_input(path: &str) -> bool {
         ["proc", rest @ ..] => rest.contains(&"fd"),
         parts => parts.contains(&"..") && parts.iter().any(|part| matches!(*part, "dev" | "proc")),
     }
-}
-
-fn is_shell(program: &str) -> bool {
-    matches!(program, "bash" | "sh" | "zsh" | "dash" | "ksh" | "ash" | "fish")
 }

@@ -2,9 +2,9 @@
 
 use super::super::command::Word;
 use super::super::status::{Masking, Status};
+use super::inner::{Inner, is_shell, joined, script, split};
 use super::options::past_options;
 use super::table::{after_sub, list, rules};
-use super::{Inner, is_shell, joined, script, split};
 
 /// What `find … -exec cmd {} \;` runs.
 pub(super) fn find(args: &[Word]) -> Vec<Inner> {

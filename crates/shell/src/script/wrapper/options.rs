@@ -1,7 +1,7 @@
 //! Parses the options of wrappers.
 
 use super::super::command::Word;
-use super::{Inner, joined, script};
+use super::inner::{Inner, joined, script};
 
 /// The words after options, after assignments if these are allowed, and after `skip` more words.
 pub(super) fn past_options<'a>(

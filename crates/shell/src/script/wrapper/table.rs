@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use super::super::command::{Position, Word};
 use super::super::status::Status;
+use super::inner::{Inner, split};
 use super::options::{past_options, past_options_to};
-use super::{Inner, split};
 
 /// A program that runs the command line in its arguments.
 #[derive(Debug, Clone)]
