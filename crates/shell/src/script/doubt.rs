@@ -1,7 +1,7 @@
 //! Reasons why a script may not show how a command ended: it never starts, another program runs
 //! instead, or its output is rewritten or hidden.
 
-use super::Script;
+use super::analysed::Script;
 use super::command::{Command, Destination, Target, Word};
 
 /// Why a script does not show how a command ended.

@@ -12,13 +12,11 @@ mod redirects;
 mod simple;
 mod words;
 
-use cursor::Cursor;
+use cursor::{Cursor, Parsed};
 
 use super::limits::{NotAnalysable, check_text};
 use super::state::Dialect;
 use super::tree::{AndOr, Connector, Item, List, Node, Pipeline};
-
-type Parsed<T> = Result<T, NotAnalysable>;
 
 /// Parses a whole script that is nested `depth` constructs deep.
 pub(super) fn parse(text: &str, depth: usize, dialect: Dialect) -> Parsed<List> {

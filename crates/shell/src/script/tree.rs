@@ -1,6 +1,7 @@
 //! The syntax tree of a script, as far as the analysis needs it.
 
-use super::simple::Parts;
+use super::command::{Assignment, Destination, Direction, Redirect, Stream, Target, Word};
+use super::state::Surroundings;
 
 /// A sequence of commands.
 #[derive(Debug, Default)]
@@ -109,5 +110,70 @@ impl Node {
             Self::Simple(parts) | Self::Compound(_, parts) => Some(parts),
             Self::Function(_) | Self::Coprocess(_) => None,
         }
+    }
+}
+
+/// The words of one simple command, and the scripts in them.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    pub(super) name: Option<Word>,
+    pub(super) args: Vec<Word>,
+    pub(super) assignments: Vec<Assignment>,
+    pub(super) redirects: Vec<Redirect>,
+    pub(super) found: Found,
+    pub(super) here_strings: usize,
+}
+
+impl Parts {
+    pub(super) fn named(name: &str) -> Self {
+        Self { name: Some(Word::fixed(name)), ..Self::default() }
+    }
+
+    /// A command whose name is the first of these words.
+    pub(super) fn of_words(words: Vec<Word>) -> Self {
+        let mut words = words.into_iter();
+        Self { name: words.next(), args: words.collect(), ..Self::default() }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.name.is_none() && self.assignments.is_empty() && self.redirects.is_empty()
+    }
+
+    /// Adds `2>&1` after the other redirects, as `|&` does.
+    pub(super) fn add_error_to_output(&mut self) {
+        self.redirects.push(Redirect {
+            stream: Stream::Fd(2),
+            direction: Direction::Duplicate,
+            target: Target::Fd(1),
+        });
+    }
+
+    /// Where standard output and standard error go, with redirects applied from left to right.
+    pub(super) fn outputs(&self, around: &Surroundings) -> (Destination, Destination) {
+        let (mut stdout, mut stderr) = (around.stdout, around.stderr);
+        for redirect in &self.redirects {
+            let to = match (redirect.direction, &redirect.target) {
+                (Direction::Read | Direction::Inline, _) => continue,
+                (_, Target::Fd(1)) => stdout,
+                (_, Target::Fd(2)) => stderr,
+                (_, Target::Fd(_) | Target::Text(_)) => Destination::Captured,
+                (_, Target::Closed) => Destination::Discarded,
+                (_, Target::Process) => Destination::Filtered,
+                (_, Target::File(word)) => match word.literal() {
+                    Some("/dev/null") => Destination::Discarded,
+                    Some("/dev/stdout") => stdout,
+                    Some("/dev/stderr") => stderr,
+                    Some("/dev/tty") => Destination::Shown,
+                    _ => Destination::File,
+                },
+            };
+            match redirect.stream {
+                Stream::Fd(1) => stdout = to,
+                Stream::Fd(2) => stderr = to,
+                Stream::OutputAndError => (stdout, stderr) = (to, to),
+                Stream::Fd(_) => {}
+            }
+        }
+        (stdout, stderr)
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::Script;
+use super::analysed::Script;
 use super::command::{Assignment, Command, Redirect, Target, Word, WordKind};
-use super::simple::Parts;
+use super::tree::Parts;
 
 /// The variables of a script; `None` for those that may have another value.
 #[derive(Debug, Default)]

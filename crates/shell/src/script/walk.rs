@@ -1,14 +1,15 @@
 use std::collections::BTreeMap;
 
+use super::analysed::{Function, Script};
 use super::command::{Command, Destination, Position, Word};
 use super::limits::{COMMANDS, LEVELS, NotAnalysable};
-use super::simple::{Parts, always, always_of, ends_here, ends_with_last_status, surely_fails};
+use super::simple::{always, always_of, ends_here, ends_with_last_status, surely_fails};
 use super::state::{Shell, Surroundings, join};
 use super::status::{Masking, Status};
-use super::tree::{AndOr, Compound, Connector, Found, List, Node, Pipeline};
+use super::tree::{AndOr, Compound, Connector, Found, List, Node, Parts, Pipeline};
 use super::variables::Variables;
 use super::wrapper::{self, Inner};
-use super::{Function, Script, grammar, simple};
+use super::{grammar, simple};
 
 type Done = Result<(), NotAnalysable>;
 

@@ -1,7 +1,6 @@
 //! Arithmetic: only its end and the expansions in it matter.
 
-use super::Parsed;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Parsed};
 use super::words::{Draft, Quotes};
 use crate::script::limits::NotAnalysable;
 

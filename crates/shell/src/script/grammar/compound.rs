@@ -1,12 +1,10 @@
 //! Compound commands.
 
-use super::Parsed;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Parsed};
 use super::words::{Draft, Mode, is_name};
 use crate::script::command::{Assignment, Word, WordKind};
-use crate::script::simple::Parts;
 use crate::script::state::Dialect;
-use crate::script::tree::{CaseItem, Compound, Found, List};
+use crate::script::tree::{CaseItem, Compound, Found, List, Parts};
 
 impl Cursor<'_> {
     pub(super) fn begins_compound(&mut self) -> bool {

@@ -1,9 +1,8 @@
 //! `[[ … ]]`.
 
-use super::Parsed;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Parsed};
 use super::words::{Draft, Mode};
-use crate::script::simple::Parts;
+use crate::script::tree::Parts;
 
 const BINARY: [&str; 12] =
     ["=", "==", "!=", "-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-nt", "-ot", "-ef"];

@@ -1,9 +1,9 @@
 //! A position in the text, and the parsing of single tokens.
 
-use super::Parsed;
-use super::here::Here;
 use crate::script::limits::{NESTING, NotAnalysable, RETRIED};
 use crate::script::state::Dialect;
+
+pub(super) type Parsed<T> = Result<T, NotAnalysable>;
 
 pub(super) struct Cursor<'a> {
     text: &'a str,
@@ -17,6 +17,17 @@ pub(super) struct Cursor<'a> {
     retried: usize,
     /// The here-documents of this line.
     pub(super) here: Option<Here>,
+}
+
+/// The here-documents of one line; they are read together with their operators.
+#[derive(Clone)]
+pub(super) struct Here {
+    /// The end of the line.
+    pub(super) line_end: usize,
+    /// The position after the last here-document.
+    pub(super) resume: usize,
+    /// The substitution level that they belong to.
+    pub(super) level: usize,
 }
 
 /// Words with a special meaning where a command may begin.

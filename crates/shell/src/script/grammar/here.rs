@@ -1,22 +1,10 @@
 //! Here-documents, whose text begins on the line after the operator.
 
-use super::Parsed;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Here, Parsed};
 use super::words::{Draft, Mode};
 use crate::script::command::Word;
 use crate::script::limits::NotAnalysable;
 use crate::script::tree::Found;
-
-/// The here-documents of one line; they are read together with their operators.
-#[derive(Clone)]
-pub(super) struct Here {
-    /// The end of the line.
-    line_end: usize,
-    /// The position after the last here-document.
-    resume: usize,
-    /// The substitution level that they belong to.
-    level: usize,
-}
 
 const UNCLEAR: NotAnalysable =
     NotAnalysable::Uncertain { what: "a here-document with an ambiguous beginning" };

@@ -1,12 +1,10 @@
 //! Redirects.
 
-use super::Parsed;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Parsed};
 use super::here::Tabs;
 use super::words::{Mode, is_name};
 use crate::script::command::{Direction, Redirect, Stream, Target};
 use crate::script::limits::NotAnalysable;
-use crate::script::simple::Parts;
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -35,6 +33,7 @@ const OPERATORS: [(&str, Kind, i32, Direction); 12] = [
 
 /// The first descriptor the shell may choose for `{name}>`.
 const CHOSEN: i32 = 10;
+use crate::script::tree::Parts;
 
 impl Cursor<'_> {
     /// Parses the redirects after a compound command.

@@ -1,12 +1,10 @@
 //! Simple commands, functions and coprocesses.
 
-use super::Parsed;
-use super::cursor::{Cursor, KEYWORDS, ends_word};
+use super::cursor::{Cursor, KEYWORDS, Parsed, ends_word};
 use super::words::{Draft, Mode, is_name};
 use crate::script::command::{Assignment, Word, WordKind};
 use crate::script::limits::NotAnalysable;
-use crate::script::simple::Parts;
-use crate::script::tree::{Found, Function, Node};
+use crate::script::tree::{Found, Function, Node, Parts};
 
 /// Built-ins whose arguments may be array assignments.
 const DECLARATIONS: [&str; 8] =

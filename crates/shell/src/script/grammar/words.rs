@@ -1,7 +1,6 @@
 //! Parses words: removes quotes, finds expansions, and parses the scripts in them.
 
-use super::Parsed;
-use super::cursor::Cursor;
+use super::cursor::{Cursor, Parsed};
 use crate::script::command::{Word, WordKind};
 use crate::script::limits::NotAnalysable;
 use crate::script::tree::{Found, List};
