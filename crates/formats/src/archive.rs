@@ -5,10 +5,12 @@ use std::io::{self, BufRead, Cursor, Read};
 
 use zip::ZipArchive;
 
-use crate::decompress::{LARGEST, ZSTD};
+use crate::lines::LARGEST;
 
 /// Magic bytes of a zip archive.
 pub(crate) const ZIP: [u8; 4] = *b"PK\x03\x04";
+/// Magic bytes of a Zstandard frame.
+pub(crate) const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// Concatenates the JSON files of an archive. If there is a `samples` folder, only its files are
 /// read: the others are summaries of the same data.

@@ -1,11 +1,12 @@
 use std::borrow::Cow;
 
-use counterfoil_model::{Arguments, Outcome, ToolCall};
+use counterfoil_model::{Outcome, ToolCall};
 use serde_json::value::RawValue;
 
+use crate::content::{content_of, join, text_member};
 use crate::ending;
 use crate::fields::{self, Element, Fields};
-use crate::session::{self, Session};
+use crate::session::Session;
 
 /// The content of a message, split by kind of block.
 #[derive(Debug, Default)]
@@ -141,7 +142,7 @@ fn call(fields: &mut Fields<'_>, id: &str, line: usize) -> ToolCall {
     ToolCall {
         id: fields.string(id).unwrap_or_default().into_owned(),
         tool: fields.string("name").unwrap_or_default().into_owned(),
-        arguments: arguments(given),
+        arguments: fields::arguments(given),
         line,
     }
 }
@@ -187,11 +188,6 @@ fn read_untyped_result(result: &mut Fields<'_>, line: usize, session: &mut Sessi
     outcome
 }
 
-/// The text of a member: a string, or an object with the string under `value`.
-fn text_member(raw: &RawValue) -> Option<Cow<'_, str>> {
-    fields::string(raw).or_else(|| Fields::of(raw)?.string("value"))
-}
-
 /// Reads the content of a result. If it has no text but contains a part we could not read, the
 /// outcome is marked as unread.
 pub(crate) fn read_content(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) {
@@ -200,61 +196,4 @@ pub(crate) fn read_content(raw: &RawValue, outcome: &mut Outcome, session: &mut 
         ending::unread(outcome, "content", session);
     }
     join(&mut outcome.text, &text);
-}
-
-/// The text of a result: a string, a list of blocks whose texts are joined by a line break, or any
-/// other JSON verbatim.
-pub(crate) fn result_text(raw: &RawValue, session: &mut Session) -> String {
-    content_of(raw, session).0
-}
-
-/// The text of a result, and whether all of its parts were understood.
-fn content_of(raw: &RawValue, session: &mut Session) -> (String, bool) {
-    if let Some(text) = fields::string(raw) {
-        return (text.into_owned(), true);
-    }
-    let Some(list) = fields::array(raw) else {
-        let text = if raw.get() == "null" { String::new() } else { raw.get().to_owned() };
-        return (text, true);
-    };
-    let mut text = String::new();
-    let mut understood = true;
-    for part in list {
-        if let Some(part) = fields::string(part) {
-            join(&mut text, &part);
-            continue;
-        }
-        let mut fields = Fields::of(part);
-        let kind = fields.as_mut().and_then(|fields| fields.string("type"));
-        let found = fields.as_mut().and_then(|fields| fields.take("text")).and_then(text_member);
-        match (found, kind) {
-            (Some(found), _) => join(&mut text, &found),
-            (None, Some(kind)) => {
-                understood &= session::holds_no_call(&kind);
-                session.skip_named("content block", &kind);
-            }
-            // A list of something other than blocks is the result itself.
-            (None, None) => return (raw.get().to_owned(), true),
-        }
-    }
-    (text, understood)
-}
-
-/// Appends a part on a line of its own.
-pub(crate) fn join(text: &mut String, part: &str) {
-    if !text.is_empty() && !part.is_empty() {
-        text.push('\n');
-    }
-    text.push_str(part);
-}
-
-/// Arguments as emitted: the content of a string, the JSON of any other value, `{}` if absent.
-pub(crate) fn arguments(raw: Option<&RawValue>) -> Arguments {
-    match raw {
-        None => Arguments::raw("{}"),
-        Some(raw) => match fields::string(raw) {
-            Some(text) => Arguments::raw(text),
-            None => Arguments::raw(raw.get()),
-        },
-    }
 }

@@ -1,13 +1,9 @@
 use std::io::{self, BufRead, BufReader, Read};
 
-use crate::archive;
+use crate::archive::{self, ZSTD};
+use crate::lines::LARGEST;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// Magic bytes of a Zstandard frame.
-pub(crate) const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
-/// Maximum size in bytes of anything that is held in memory as a whole: a document, or an archive
-/// and everything unpacked from it.
-pub(crate) const LARGEST: u64 = 512 * 1024 * 1024;
 
 /// Decompresses the input if its first bytes are those of gzip (any number of members) or Zstandard
 /// (any number of frames), and converts UTF-16 with a byte-order mark to UTF-8. Of a zip archive,

@@ -1,7 +1,8 @@
 use counterfoil_model::Format;
 use serde_json::value::RawValue;
 
-use crate::reader::{READERS, Reader};
+use crate::log_reader::Reader;
+use crate::reader::READERS;
 use crate::sketch::Sketch;
 use crate::source::Layout;
 use crate::{evaluations, exchange};

@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use crate::fields::{self, Fields};
 use crate::lines::{End, Piece};
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::log_reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::session::Session;
 use crate::sketch::{self, Sketch};
 use crate::source::{Locator, Source};

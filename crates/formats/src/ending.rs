@@ -7,7 +7,7 @@
 use counterfoil_model::{Outcome, Status, exit_code_of};
 use serde_json::value::RawValue;
 
-use crate::blocks;
+use crate::content;
 use crate::fields::Fields;
 use crate::outcome_text;
 use crate::session::Session;
@@ -88,7 +88,7 @@ pub(crate) fn read_members(
                     outcome.is_error = Some(true);
                     let text = error_text(raw, session);
                     if !outcome.text.contains(&text) {
-                        blocks::join(&mut outcome.text, &text);
+                        content::join(&mut outcome.text, &text);
                     }
                 }
                 Some(())
@@ -178,7 +178,7 @@ fn flag(raw: &RawValue) -> Option<bool> {
 /// The message of an error: a string, the `message` of an object, or the value verbatim.
 fn error_text(raw: &RawValue, session: &mut Session) -> String {
     let told = Fields::of(raw).and_then(|mut error| error.string("message"));
-    told.map_or_else(|| blocks::result_text(raw, session), |told| told.into_owned())
+    told.map_or_else(|| content::result_text(raw, session), |told| told.into_owned())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
+use counterfoil_model::Arguments;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -274,6 +275,17 @@ impl<'de> Deserialize<'de> for Lossy {
             }
         }
         reader.deserialize_bytes(Bytes)
+    }
+}
+
+/// Arguments as emitted: the content of a string, the JSON of any other value, `{}` if absent.
+pub(crate) fn arguments(raw: Option<&RawValue>) -> Arguments {
+    match raw {
+        None => Arguments::raw("{}"),
+        Some(raw) => match string(raw) {
+            Some(text) => Arguments::raw(text),
+            None => Arguments::raw(raw.get()),
+        },
     }
 }
 

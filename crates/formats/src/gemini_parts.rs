@@ -6,6 +6,7 @@ use counterfoil_model::{Message, Outcome, Role, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::content;
 use crate::ending;
 use crate::fields::{self, Fields};
 use crate::parts::Parts;
@@ -29,7 +30,7 @@ pub(crate) fn read_parts(raw: &RawValue, bare: Message, session: &mut Session) {
             out.call(ToolCall {
                 id: call.string("id").unwrap_or_default().into_owned(),
                 tool: call.string("name").unwrap_or_default().into_owned(),
-                arguments: blocks::arguments(call.take_any("args")),
+                arguments: fields::arguments(call.take_any("args")),
                 line,
             });
         } else if let Some(mut answer) =
@@ -54,7 +55,7 @@ fn either<'a>(fields: &mut Fields<'a>, names: [&str; 2]) -> Option<Fields<'a>> {
 
 /// The text of a part that may be a `functionResponse`.
 pub(crate) fn response_text(raw: &RawValue, session: &mut Session) -> String {
-    let Some(mut part) = Fields::of(raw) else { return blocks::result_text(raw, session) };
+    let Some(mut part) = Fields::of(raw) else { return content::result_text(raw, session) };
     if let Some(mut response) = part.object("functionResponse") {
         let mut outcome = Outcome::default();
         read_answer(&mut response, &mut outcome, session);

@@ -2,7 +2,9 @@ use std::io::{self, BufRead, Read as _};
 
 use counterfoil_model::Problem;
 
-use crate::decompress::LARGEST;
+/// Maximum size in bytes of anything that is held in memory as a whole: a document, or an archive
+/// and everything unpacked from it.
+pub(crate) const LARGEST: u64 = 512 * 1024 * 1024;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 /// A crash can leave zero bytes where lines were never written.

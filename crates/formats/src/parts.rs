@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use counterfoil_model::{Message, MessageKind, Outcome, Role, ToolCall};
 
-use crate::blocks::join;
+use crate::content::join;
 use crate::session::Session;
 
 /// Collects the texts, calls and results of a multi-part message, in the order of its parts. Text

@@ -1,12 +1,13 @@
 use std::io::{self, BufRead, Cursor, Read};
 
-use counterfoil_model::{Format, Problem, Transcript};
+use counterfoil_model::{Format, Problem};
 
 use crate::decompress::read_up_to;
 use crate::detect::{self, HEAD};
 use crate::near;
 use crate::other_kind;
 use crate::reader;
+use crate::reading::{ReadError, Reading};
 use crate::source::{Layout, Source};
 
 /// Options for [`read`].
@@ -31,15 +32,6 @@ impl Options {
     }
 }
 
-/// One session, and the problems found while reading it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reading {
-    /// The session.
-    pub transcript: Transcript,
-    /// What could not be read.
-    pub problems: Vec<Problem>,
-}
-
 /// Summary of a whole input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
@@ -53,67 +45,6 @@ pub struct Summary {
     pub problems: Vec<Problem>,
     /// Why a JSON document could not be read to its end; the sessions hold what comes before.
     pub broken: Option<Problem>,
-}
-
-/// Why nothing could be read.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The input itself failed.
-    #[error("cannot read the input: {0}")]
-    Io(#[from] io::Error),
-    /// The input is empty.
-    #[error("the input is empty")]
-    Empty,
-    /// The input is not a log, but a log can be extracted from it.
-    #[error("this is {what}, not a log")]
-    OtherKind {
-        /// What it is.
-        what: &'static str,
-        /// What to do.
-        instead: &'static str,
-    },
-    /// The format is not known.
-    #[error("unknown log format")]
-    UnknownForm {
-        /// What was looked for, by format.
-        looked_for: Vec<(Format, &'static str)>,
-        /// A command that converts the input to OpenAI chat messages, if it seems to hold a
-        /// conversation.
-        recipe: Option<String>,
-    },
-}
-
-impl ReadError {
-    /// The error as a problem of the whole input, with advice.
-    #[must_use]
-    pub fn problem(&self) -> Problem {
-        match self {
-            Self::UnknownForm { recipe: Some(recipe), .. } => {
-                let wrong = "unsupported log format; the input looks like a conversation";
-                Problem::at(0, wrong).with_help(format!(
-                    "convert it to `openai-chat` with `{recipe}`; include `tool_calls` and \
-                     messages with the role `tool`; without them, no actions are checked"
-                ))
-            }
-            Self::UnknownForm { looked_for, recipe: None } => {
-                let forms: Vec<String> = looked_for
-                    .iter()
-                    .map(|(format, what)| format!("\n  {:<17} {what}", format.name()))
-                    .collect();
-                Problem::at(0, self.to_string()).with_help(format!(
-                    "specify the format with `--from`; known formats:{}",
-                    forms.concat()
-                ))
-            }
-            Self::Empty => Problem::at(0, self.to_string()),
-            Self::OtherKind { instead, .. } => Problem::at(0, self.to_string()).with_help(*instead),
-            Self::Io(cause) => match cause.kind() {
-                io::ErrorKind::NotFound => Problem::at(0, "file not found"),
-                io::ErrorKind::PermissionDenied => Problem::at(0, "permission denied"),
-                _ => Problem::at(0, self.to_string()),
-            },
-        }
-    }
 }
 
 /// Reads a log. `sink` receives each session as soon as it is complete, so memory is bounded by the

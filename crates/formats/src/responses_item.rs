@@ -4,6 +4,7 @@ use counterfoil_model::{Arguments, Message, MessageKind, Outcome, Role, ToolCall
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::content;
 use crate::ending;
 use crate::fields::{self, Fields};
 use crate::outcome_text;
@@ -27,7 +28,7 @@ pub(crate) fn read_item(
             let arguments = match raw.and_then(fields::string) {
                 // The input of a custom tool is free text, not JSON.
                 Some(text) if kind == "custom_tool_call" => free_text(&text),
-                _ => blocks::arguments(raw),
+                _ => fields::arguments(raw),
             };
             message.calls.push(ToolCall { id: call_id(fields), tool: name, arguments, line });
         }
@@ -74,8 +75,8 @@ fn said(kind: &str, fields: &mut Fields<'_>, message: &mut Message, session: &mu
         "reasoning" => {
             message.kind = MessageKind::Reasoning;
             for part in ["summary", "content"].into_iter().filter_map(read) {
-                blocks::join(&mut message.text, &part.text);
-                blocks::join(&mut message.text, &part.reasoning);
+                content::join(&mut message.text, &part.text);
+                content::join(&mut message.text, &part.reasoning);
             }
         }
         // A message from another agent: its task, or a report.
@@ -114,7 +115,7 @@ fn vendor_call(kind: &str, fields: &mut Fields<'_>, message: &mut Message, sessi
         Some(raw) if kind == "code_interpreter_call" => {
             free_text(&fields::string(raw).unwrap_or_default())
         }
-        raw => blocks::arguments(raw),
+        raw => fields::arguments(raw),
     };
     let mut id = call_id(fields);
     if id.is_empty() {
@@ -128,7 +129,7 @@ fn vendor_call(kind: &str, fields: &mut Fields<'_>, message: &mut Message, sessi
     }
     if let Some(raw) = fields.take("error") {
         outcome.is_error = Some(true);
-        blocks::join(&mut outcome.text, &blocks::result_text(raw, session));
+        content::join(&mut outcome.text, &content::result_text(raw, session));
     }
     match fields.string("status").as_deref() {
         Some("searching" | "interpreting" | "generating") => outcome.running = true,
@@ -145,8 +146,8 @@ fn acting(fields: &mut Fields<'_>) -> Arguments {
     let given: Vec<(&str, &RawValue)> =
         ACTING.iter().filter_map(|name| Some((*name, fields.take(name)?))).collect();
     match given.as_slice() {
-        [] => blocks::arguments(None),
-        [("action" | "operation", raw)] => blocks::arguments(Some(raw)),
+        [] => fields::arguments(None),
+        [("action" | "operation", raw)] => fields::arguments(Some(raw)),
         all => {
             let members = all.iter().map(|(name, raw)| format!("\"{name}\":{}", raw.get()));
             Arguments::raw(format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
@@ -217,7 +218,7 @@ fn read_streams(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) ->
     };
     for mut run in runs {
         for stream in ["stdout", "stderr"].into_iter().filter_map(|name| run.string(name)) {
-            blocks::join(&mut outcome.text, &stream);
+            content::join(&mut outcome.text, &stream);
         }
         let failed = outcome.exit_code.filter(|code| *code != 0);
         let Some(mut end) = run.object("outcome") else {

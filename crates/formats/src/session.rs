@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::fields::{self, Fields};
 use crate::lines::End;
-use crate::read::Reading;
+use crate::reading::Reading;
 use crate::tools;
 use crate::written::read_written;
 

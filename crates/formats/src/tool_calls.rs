@@ -1,6 +1,5 @@
 use counterfoil_model::{Arguments, ToolCall};
 
-use crate::blocks;
 use crate::fields::{self, Fields};
 use crate::session::Session;
 use crate::source::Locator;
@@ -55,5 +54,5 @@ pub(crate) fn read_tool_calls(
 fn name_and_arguments(fields: &mut Fields<'_>) -> (String, Arguments) {
     let name = fields.string("name").unwrap_or_default().into_owned();
     let raw = ["arguments", "args", "input"].into_iter().find_map(|name| fields.take_any(name));
-    (name, blocks::arguments(raw))
+    (name, fields::arguments(raw))
 }

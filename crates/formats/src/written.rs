@@ -5,8 +5,7 @@
 use counterfoil_model::{Arguments, Format, Message, Outcome, Role, ToolCall};
 use serde_json::{Map, Value};
 
-use crate::blocks;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 
 /// Whether harnesses with this log format return results as text. The other formats have fields for
 /// calls and results, and their texts contain neither.
@@ -114,7 +113,7 @@ fn calls_of(text: &str, results: &[Told]) -> Vec<(String, Arguments)> {
 fn json_call(text: &str) -> Option<(String, Arguments)> {
     let mut fields = Fields::parse(text.trim()).ok()?;
     let tool = fields.string("name")?.into_owned();
-    Some((tool, blocks::arguments(fields.take_any("arguments"))))
+    Some((tool, fields::arguments(fields.take_any("arguments"))))
 }
 
 /// `<path>a.py</path><content>…</content>` as an object of texts.

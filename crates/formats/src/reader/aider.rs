@@ -1,8 +1,8 @@
 use counterfoil_model::{Format, Gap, Message, MessageKind, Role};
 
-use crate::blocks::join;
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::content::join;
+use crate::log_reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::Source;

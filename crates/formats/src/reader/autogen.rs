@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use counterfoil_model::{Format, Message, MessageKind, Outcome, Role, ToolCall};
 
 use crate::blocks;
+use crate::content;
 use crate::documents::Messages;
 use crate::ending;
 use crate::fields::{self, Fields};
@@ -82,7 +83,7 @@ impl Messages for Autogen {
         let mut text = String::new();
         if let Some(raw) = fields.take("content") {
             for part in fields::array(raw).unwrap_or_else(|| vec![raw]) {
-                blocks::join(&mut text, &fields::string(part).unwrap_or_default());
+                content::join(&mut text, &fields::string(part).unwrap_or_default());
             }
         }
         let message_kind = match kind.as_ref() {
@@ -109,7 +110,7 @@ fn call(fields: &mut Fields<'_>) -> ToolCall {
     ToolCall {
         id: fields.string("id").unwrap_or_default().into_owned(),
         tool: fields.string("name").unwrap_or_default().into_owned(),
-        arguments: blocks::arguments(fields.take_any("arguments")),
+        arguments: fields::arguments(fields.take_any("arguments")),
         line: 0,
     }
 }

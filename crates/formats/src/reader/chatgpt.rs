@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use counterfoil_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
 use serde_json::value::RawValue;
 
-use crate::blocks;
+use crate::content;
 use crate::documents::{Shape, Values, read_values};
 use crate::fields::{self, Fields};
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::log_reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
@@ -109,12 +109,12 @@ fn read_message(fields: &mut Fields<'_>, line: usize, session: &mut Session) {
     let mut text = String::new();
     for part in content.array("parts").unwrap_or_default() {
         match fields::string(part) {
-            Some(part) => blocks::join(&mut text, &part),
+            Some(part) => content::join(&mut text, &part),
             None => session.skip_named("message part", "media"),
         }
     }
     if let Some(only) = content.string("text").or_else(|| content.string("result")) {
-        blocks::join(&mut text, &only);
+        content::join(&mut text, &only);
     }
     let mut message = Message { line, time, ..Message::text(role, "") };
     match (role, recipient) {

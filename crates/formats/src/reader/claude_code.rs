@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use crate::blocks::{self, Blocks};
 use crate::fields::{self, Fields};
+use crate::log_reader::Reader;
 use crate::outcome_text;
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::{Locator, Source};

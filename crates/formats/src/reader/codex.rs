@@ -6,11 +6,12 @@ use counterfoil_model::{
 };
 
 use crate::blocks;
+use crate::content;
 use crate::ending;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
+use crate::log_reader::Reader;
 use crate::outcome_text;
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::responses_item::read_item;
 use crate::session::Session;
 use crate::sketch::Sketch;
@@ -183,7 +184,7 @@ impl Log {
             message.calls.clear();
             for outcome in std::mem::take(&mut message.outcomes) {
                 results = true;
-                blocks::join(&mut message.text, &outcome.text);
+                content::join(&mut message.text, &outcome.text);
             }
             if message.role != Role::System {
                 message.role = Role::User;
@@ -261,7 +262,7 @@ fn shown(
             let (tool, arguments) = match invocation {
                 Some(mut call) => (
                     call.string("tool").unwrap_or_default().into_owned(),
-                    blocks::arguments(call.take("arguments")),
+                    fields::arguments(call.take("arguments")),
                 ),
                 None => (
                     kind.trim_end_matches("_begin").to_owned(),

@@ -5,7 +5,7 @@ use counterfoil_model::{Arguments, Format, Gap, Message, Outcome, Role, ToolCall
 use crate::blocks;
 use crate::documents::Messages;
 use crate::ending;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::parts::Parts;
 use crate::session::Session;
 use crate::sketch::Sketch;
@@ -115,7 +115,7 @@ fn read_call(
                 ending::read_members(&["isError", "is_error"], &mut result, outcome, session);
             }
             ending::read_members(&["error"], item, outcome, session);
-            (format!("mcp__{server}__{tool}"), blocks::arguments(item.take_any("arguments")))
+            (format!("mcp__{server}__{tool}"), fields::arguments(item.take_any("arguments")))
         }
         "web_search" => {
             item.take("action");

@@ -5,6 +5,7 @@ use counterfoil_model::{
 };
 
 use crate::blocks;
+use crate::content;
 use crate::documents::Messages;
 use crate::ending;
 use crate::fields::{self, Fields};
@@ -154,7 +155,7 @@ fn call(fields: &mut Fields<'_>, name: &str) -> ToolCall {
     ToolCall {
         id: fields.string("toolCallId").unwrap_or_default().into_owned(),
         tool: fields.string(name).unwrap_or_default().into_owned(),
-        arguments: blocks::arguments(fields.take("arguments")),
+        arguments: fields::arguments(fields.take("arguments")),
         line: 0,
     }
 }
@@ -208,7 +209,7 @@ fn read_error(data: &mut Fields<'_>, outcome: &mut Outcome, session: &mut Sessio
     let status = error.string("code").and_then(|code| Status::from_dialect(&code));
     outcome.refused = matches!(status, Some(Status::Denied | Status::Refused));
     let text = error.string("message").unwrap_or(Cow::Borrowed(raw.get()));
-    blocks::join(&mut outcome.text, &text);
+    content::join(&mut outcome.text, &text);
 }
 
 /// The exit code in the last line of a shell's output. The call itself counts as successful

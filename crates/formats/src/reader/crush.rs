@@ -111,7 +111,7 @@ fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
             out.call(ToolCall {
                 id: data.string("id").unwrap_or_default().into_owned(),
                 tool: data.string("name").unwrap_or_default().into_owned(),
-                arguments: blocks::arguments(data.take("input")),
+                arguments: fields::arguments(data.take("input")),
                 line: 0,
             });
         }

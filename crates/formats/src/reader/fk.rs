@@ -2,11 +2,12 @@ use counterfoil_model::{Format, Message, Outcome, Role, Status, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::content;
 use crate::documents::{Shape, Values, read_values};
 use crate::ending;
 use crate::fields::{self, Fields};
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::log_reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::receipts::read_receipts;
 use crate::session::Session;
 use crate::sketch::Sketch;
@@ -138,7 +139,7 @@ fn step(
     let word = fields.string("status").unwrap_or_default();
     let succeeded = Status::from_dialect(&word).is_some_and(Status::succeeded);
     let text = match fields.take("error") {
-        Some(raw) => blocks::result_text(raw, session),
+        Some(raw) => content::result_text(raw, session),
         None => word.into_owned(),
     };
     let outcome = Outcome { text, is_error: Some(!succeeded), ..Outcome::default() };
@@ -156,7 +157,7 @@ fn pair(
     asked: &mut Message,
     answered: &mut Message,
 ) {
-    let arguments = blocks::arguments(arguments);
+    let arguments = fields::arguments(arguments);
     asked.calls.push(ToolCall { id: id.clone(), tool: tool.to_owned(), arguments, line });
     answered.outcomes.push(Outcome { call_id: id, line, ..outcome });
 }

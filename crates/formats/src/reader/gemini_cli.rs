@@ -4,13 +4,14 @@ use counterfoil_model::{Format, Gap, Message, MessageKind, Outcome, Role, ToolCa
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::content;
 use crate::documents::{Shape, Values, read_values};
 use crate::ending;
 use crate::fields::{self, Fields};
 use crate::gemini_parts::{self, read_answer, response_text};
+use crate::log_reader::Reader;
 use crate::outcome_text;
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
@@ -198,7 +199,7 @@ fn read_content(
         let Some(mut response) = Fields::of(part).and_then(|mut f| f.object("functionResponse"))
         else {
             let text = blocks::read_blocks(part, message.line, session).text;
-            blocks::join(&mut message.text, &text);
+            content::join(&mut message.text, &text);
             continue;
         };
         let call_id = response.string("id").unwrap_or_default().into_owned();
@@ -215,7 +216,7 @@ fn thoughts(fields: &mut Fields<'_>) -> String {
     for raw in fields.array("thoughts").unwrap_or_default() {
         let Some(mut thought) = Fields::of(raw) else { continue };
         for name in ["subject", "description"] {
-            blocks::join(&mut text, &thought.string(name).unwrap_or_default());
+            content::join(&mut text, &thought.string(name).unwrap_or_default());
         }
     }
     text
@@ -238,17 +239,17 @@ fn read_call(
             call.take(part);
         }
         let said = args.and_then(Fields::of).and_then(|mut args| args.take("result"));
-        blocks::join(&mut message.text, &said.map(said_in).unwrap_or_default());
+        content::join(&mut message.text, &said.map(said_in).unwrap_or_default());
         // Its response is not a tool result.
         session.told.insert(id, session.len());
         return;
     }
-    message.calls.push(ToolCall { id: id.clone(), tool, arguments: blocks::arguments(args), line });
+    message.calls.push(ToolCall { id: id.clone(), tool, arguments: fields::arguments(args), line });
     let mut text = String::new();
     if let Some(raw) = call.take("result") {
         let parts = fields::array(raw).unwrap_or_else(|| vec![raw]);
         for part in parts {
-            blocks::join(&mut text, &response_text(part, session));
+            content::join(&mut text, &response_text(part, session));
         }
     }
     let status = call.string("status");

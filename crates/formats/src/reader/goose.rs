@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::blocks;
 use crate::documents::Messages;
 use crate::ending;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::parts::Parts;
 use crate::session::Session;
 use crate::sketch::Sketch;
@@ -72,7 +72,7 @@ fn read_block(raw: &RawValue, out: &mut Parts<'_>) {
                 Some(mut value) => out.call(ToolCall {
                     id,
                     tool: value.string("name").unwrap_or_default().into_owned(),
-                    arguments: blocks::arguments(value.take_any("arguments")),
+                    arguments: fields::arguments(value.take_any("arguments")),
                     line: 0,
                 }),
                 None => out.session.skip_part("content block", "toolRequest without a call"),

@@ -4,9 +4,10 @@ use counterfoil_model::{Format, Gap, Message, MessageKind, Outcome, Role, ToolCa
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::content;
 use crate::documents::Messages;
 use crate::ending;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::parts::Parts;
 use crate::session::Session;
 use crate::sketch::Sketch;
@@ -90,7 +91,7 @@ fn read_calls(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
                 out.call(ToolCall {
                     id: call.string("tool_call_id").unwrap_or_default().into_owned(),
                     tool: call.string("name").unwrap_or_default().into_owned(),
-                    arguments: blocks::arguments(call.take("arguments")),
+                    arguments: fields::arguments(call.take("arguments")),
                     line: 0,
                 });
                 call.pass_over(&["type"]);
@@ -133,9 +134,9 @@ fn read_return(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
     }
     for stream in ["stdout", "stderr"] {
         let Some(raw) = fields.take(stream) else { continue };
-        let printed = blocks::result_text(raw, out.session);
+        let printed = content::result_text(raw, out.session);
         if printed != "[]" && !outcome.text.contains(&printed) {
-            blocks::join(&mut outcome.text, &printed);
+            content::join(&mut outcome.text, &printed);
         }
     }
     ending::read_ending(fields, &mut outcome, out.session);

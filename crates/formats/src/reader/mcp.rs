@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 use crate::blocks;
 use crate::ending;
 use crate::fields::{self, Fields};
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::log_reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
@@ -149,7 +149,7 @@ impl Log {
         message.calls.push(ToolCall {
             id,
             tool: tool.unwrap_or_default().into_owned(),
-            arguments: blocks::arguments(arguments),
+            arguments: fields::arguments(arguments),
             line: message.line,
         });
         self.session.push(message);

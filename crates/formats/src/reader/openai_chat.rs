@@ -4,11 +4,12 @@ use counterfoil_model::{Format, Message, MessageKind, Outcome, Role};
 use serde_json::value::RawValue;
 
 use crate::blocks::{self, Blocks};
+use crate::content;
 use crate::documents::{Shape, Values, read_values};
 use crate::ending;
 use crate::fields::Fields;
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::log_reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::receipts::read_receipts;
 use crate::session::Session;
 use crate::sketch::Sketch;
@@ -135,7 +136,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
     message.calls = blocks.calls;
     message.outcomes = blocks.outcomes;
     if let Some(refusal) = fields.string("refusal") {
-        blocks::join(&mut message.text, &refusal);
+        content::join(&mut message.text, &refusal);
     }
     if fields.take("reasoning_content").is_some() || !blocks.reasoning.is_empty() {
         session.skip("reasoning attached to a message");

@@ -3,10 +3,9 @@ use std::borrow::Cow;
 use counterfoil_model::{Format, Gap, Message, MessageKind, Outcome, Role, ToolCall, exit_code_of};
 use serde_json::value::RawValue;
 
-use crate::blocks;
 use crate::documents::Messages;
 use crate::ending;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::outcome_text;
 use crate::parts::Parts;
 use crate::session::Session;
@@ -92,7 +91,7 @@ fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
 }
 
 fn read_call(id: String, tool: String, mut state: Fields<'_>, out: &mut Parts<'_>) {
-    let arguments = blocks::arguments(state.take_any("input"));
+    let arguments = fields::arguments(state.take_any("input"));
     if tool == "task" {
         out.session.gap(Gap::UnrecordedSubagent);
     }

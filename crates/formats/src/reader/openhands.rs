@@ -2,11 +2,12 @@ use counterfoil_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, R
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::content;
 use crate::documents::{Shape, Values, read_values};
 use crate::ending;
 use crate::fields::{self, Fields};
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::log_reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
@@ -155,9 +156,9 @@ fn read_action_event(fields: &mut Fields<'_>, message: &mut Message, session: &m
     let emitted = emitted.and_then(|emitted| emitted.take_any("arguments"));
     if tool == "finish" {
         let said = fields.object("action").and_then(|mut action| action.string("message"));
-        blocks::join(&mut message.text, &said.unwrap_or_default());
+        content::join(&mut message.text, &said.unwrap_or_default());
     } else {
-        let arguments = blocks::arguments(emitted.or_else(|| fields.take("action")));
+        let arguments = fields::arguments(emitted.or_else(|| fields.take("action")));
         message.calls.push(ToolCall { id, tool, arguments, line });
     }
 }
@@ -225,7 +226,7 @@ fn read_action(action: &str, fields: &mut Fields<'_>, mut message: Message, sess
             let said = args.object("outputs").and_then(|mut outputs| outputs.string("content"));
             message.text = thought;
             if !last.is_empty() && last != message.text.as_str() {
-                blocks::join(&mut message.text, &last);
+                content::join(&mut message.text, &last);
             }
             if message.text.is_empty() {
                 message.text = said.or_else(|| fields.string("message")).unwrap_or_default().into();
@@ -287,7 +288,7 @@ fn emitted(mut metadata: Fields<'_>) -> Option<(String, String, Option<Arguments
                 .then(|| call.object("function")?.take_any("arguments"))
                 .flatten()
         })
-        .map(|raw| blocks::arguments(Some(raw)));
+        .map(|raw| fields::arguments(Some(raw)));
     Some((id, name, arguments))
 }
 
@@ -319,7 +320,7 @@ fn read_observation(
     if matches!(observation, "null" | "agent_state_changed" | "recall" | "condense") {
         return session.skip_named("observation", observation);
     }
-    let text = fields.take("content").map(|raw| blocks::result_text(raw, session));
+    let text = fields.take("content").map(|raw| content::result_text(raw, session));
     let text = text.unwrap_or_default();
     let metadata = fields.object("tool_call_metadata");
     let linked = metadata.and_then(|mut metadata| metadata.string("tool_call_id"));

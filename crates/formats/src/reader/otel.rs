@@ -3,11 +3,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use counterfoil_model::{Arguments, Format, Message, MessageKind, Outcome, Role, ToolCall};
 use serde_json::Value;
 
-use crate::blocks::join;
+use crate::content::join;
 use crate::ending;
+use crate::log_reader::Reader;
 use crate::otlp::{self, Event, Span};
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::Source;

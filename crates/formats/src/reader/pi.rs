@@ -151,7 +151,7 @@ fn read_content(raw: Option<&RawValue>, out: &mut Parts<'_>) {
             "toolCall" => out.call(ToolCall {
                 id: block.string("id").unwrap_or_default().into_owned(),
                 tool: block.string("name").unwrap_or_default().into_owned(),
-                arguments: blocks::arguments(block.take("arguments")),
+                arguments: fields::arguments(block.take("arguments")),
                 line: 0,
             }),
             kind => {

@@ -4,6 +4,7 @@ use counterfoil_model::{Format, Message, MessageKind, Outcome, Role, ToolCall};
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::content;
 use crate::documents::Messages;
 use crate::ending;
 use crate::fields::{self, Fields};
@@ -72,7 +73,7 @@ fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
             out.call(ToolCall {
                 id: part.string("tool_call_id").unwrap_or_default().into_owned(),
                 tool: part.string("tool_name").unwrap_or_default().into_owned(),
-                arguments: blocks::arguments(args),
+                arguments: fields::arguments(args),
                 line: 0,
             });
         }
@@ -88,7 +89,7 @@ fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
             out.outcome(Outcome { is_error: Some(true), ..outcome });
         }
         "retry-prompt" => {
-            let text = part.take("content").map(|raw| blocks::result_text(raw, out.session));
+            let text = part.take("content").map(|raw| content::result_text(raw, out.session));
             let kind = MessageKind::Injected;
             let text = text.unwrap_or_default();
             out.session.push(Message { line, kind, ..Message::text(Role::User, text) });
@@ -111,7 +112,7 @@ fn text_of(raw: &RawValue, out: &mut Parts<'_>) -> String {
     let mut text = String::new();
     for part in fields::array(raw).unwrap_or_else(|| vec![raw]) {
         match fields::string(part) {
-            Some(part) => blocks::join(&mut text, &part),
+            Some(part) => content::join(&mut text, &part),
             None => out.session.skip_named("message part", "media"),
         }
     }

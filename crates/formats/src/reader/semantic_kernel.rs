@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::blocks;
 use crate::documents::Messages;
 use crate::ending;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::parts::Parts;
 use crate::session::Session;
 use crate::sketch::Sketch;
@@ -73,7 +73,7 @@ fn read_item(raw: &RawValue, out: &mut Parts<'_>) {
             out.call(ToolCall {
                 id: id.into_owned(),
                 tool: tool(&mut item),
-                arguments: blocks::arguments(item.take("arguments")),
+                arguments: fields::arguments(item.take("arguments")),
                 line: 0,
             });
         }

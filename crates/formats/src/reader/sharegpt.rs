@@ -3,9 +3,9 @@ use std::borrow::Cow;
 use counterfoil_model::{Arguments, Format, Message, Outcome, Role, ToolCall};
 use serde_json::value::RawValue;
 
-use crate::blocks;
+use crate::content;
 use crate::documents::Messages;
-use crate::fields::Fields;
+use crate::fields::{self, Fields};
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::Locator;
@@ -56,7 +56,7 @@ impl Messages for Sharegpt {
     fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session) {
         let from = fields.string("from").unwrap_or(Cow::Borrowed("(none)"));
         let value = fields.take("value");
-        let text = value.map(|raw| blocks::result_text(raw, session)).unwrap_or_default();
+        let text = value.map(|raw| content::result_text(raw, session)).unwrap_or_default();
         let bare = |role| Message { line, ..Message::text(role, "") };
         let message = match from.as_ref() {
             "system" => Message { text, ..bare(Role::System) },
@@ -83,7 +83,7 @@ fn calls(text: &str) -> Vec<ToolCall> {
     let one = |text: &str| {
         let mut fields = Fields::parse(text).ok()?;
         let tool = fields.string("name")?.into_owned();
-        let arguments = blocks::arguments(fields.take_any("arguments"));
+        let arguments = fields::arguments(fields.take_any("arguments"));
         Some(ToolCall { id: String::new(), tool, arguments, line: 0 })
     };
     let listed = serde_json::from_str::<Vec<&RawValue>>(text.trim());

@@ -2,9 +2,9 @@ use std::iter::Peekable;
 
 use counterfoil_model::{Arguments, Format, Gap, Message, MessageKind, Outcome, Role, ToolCall};
 
+use crate::log_reader::Reader;
 use crate::outcome_text;
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::Source;

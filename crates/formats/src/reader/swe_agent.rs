@@ -2,10 +2,11 @@ use counterfoil_model::{Arguments, Format, Message, MessageKind, Outcome, Role, 
 use serde_json::value::RawValue;
 
 use crate::blocks;
+use crate::content;
 use crate::documents::{Shape, Values, read_values};
 use crate::fields::Fields;
-use crate::read::{ReadError, Reading};
-use crate::reader::Reader;
+use crate::log_reader::Reader;
+use crate::reading::{ReadError, Reading};
 use crate::session::Session;
 use crate::sketch::Sketch;
 use crate::source::{Locator, Source};
@@ -129,7 +130,7 @@ fn read_step(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
         Message { line, ..Message::text(Role::Assistant, response.unwrap_or(thought)) };
     let action = fields.string("action").unwrap_or_default();
     let action = action.trim_end();
-    let observation = fields.take("observation").map(|raw| blocks::result_text(raw, session));
+    let observation = fields.take("observation").map(|raw| content::result_text(raw, session));
     session.leave(&fields);
     if action.trim().is_empty() {
         session.push(message);

@@ -159,7 +159,7 @@ fn call(fields: &mut Fields<'_>) -> ToolCall {
     ToolCall {
         id: fields.string("toolCallId").unwrap_or_default().into_owned(),
         tool: fields.string("toolName").unwrap_or_default().into_owned(),
-        arguments: blocks::arguments(input),
+        arguments: fields::arguments(input),
         line: 0,
     }
 }
