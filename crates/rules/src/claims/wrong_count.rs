@@ -2,19 +2,18 @@ mod counts;
 mod ended;
 mod reports;
 
-use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind, Span};
+use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Span};
 
-use crate::facts::{Answer, Deed, Facts, Families, words_of};
+use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
+use crate::meta::{Group, Meta};
 use crate::prose::{Clause, Kinds, Token, TokenKind, has_file_extension};
-use crate::rule::{Group, Meta, Rule};
+use crate::rule::Rule;
 use crate::values::{Leaf, Leaves, SPELLED, Source, Tally, Text, each_figure, holds, list_of};
 
 use counts::{Count, counts};
-use reports::Counted;
+use reports::{Counted, REACH};
 
-/// The maximum number of bytes of results before a message that are counted through.
-const REACH: usize = 32 * 1024;
 /// The maximum number of user messages that are searched.
 const MOST_TOLD: usize = 6;
 
@@ -200,15 +199,6 @@ fn is_list_of(facts: &Facts<'_>, turn: usize, stem: &str, number: u64) -> bool {
         Leaf::List(length) => node.name.starts_with(stem) && length as u64 == number,
         _ => false,
     })
-}
-
-/// Whether a result is a report, rather than the content of a file.
-fn is_report(deed: &Deed<'_>) -> bool {
-    let content = Families::of(&[Family::Read, Family::Update, Family::Create]);
-    deed.shell.is_some()
-        || deed.delegates
-        || deed.families.has(Family::Search)
-        || !deed.families.meets(content)
 }
 
 /// Whether the user gave the number, for example from a run of their own.

@@ -5,10 +5,11 @@ use counterfoil_shell::{ActivityKind, RunSummary, summary};
 
 use super::counts::Count;
 use super::ended::Ended;
-use super::{REACH, is_report};
-use crate::facts::{Answer, Deed, Execution, Facts, Run};
+use crate::facts::{Answer, Deed, Execution, Facts, Families, Run};
 use crate::values::{Source, Tally};
 
+/// The maximum number of bytes of results before a message that are counted through.
+pub(super) const REACH: usize = 32 * 1024;
 /// The maximum number of results with counts that are compared.
 const MOST: usize = 6;
 
@@ -149,4 +150,13 @@ impl Sums {
             None => [self.own, self.run, passed],
         }
     }
+}
+
+/// Whether a result is a report, rather than the content of a file.
+fn is_report(deed: &Deed<'_>) -> bool {
+    let content = Families::of(&[Family::Read, Family::Update, Family::Create]);
+    deed.shell.is_some()
+        || deed.delegates
+        || deed.families.has(Family::Search)
+        || !deed.families.meets(content)
 }
