@@ -1,93 +1,19 @@
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use counterfoil_model::{
-    ClaimKind, EvidenceSource, Finding, Grade, Judgement, Mode, Span, Subject, Transcript, Verdict,
+    ClaimKind, ClauseReading, EvidenceSource, Finding, Grade, Judgement, Mode, Span, Subject,
+    Transcript, Verdict,
 };
-use serde::Serialize;
 
-use crate::facts::{Facts, Indexed};
+use crate::call::Admissions;
+use crate::facts::{Facts, Known, Upshot};
 use crate::findings::Findings;
 use crate::prose::asserted;
-use crate::rule::rules;
+use crate::registry::rules;
+use crate::report::{NOT_JUDGED, Report};
 use crate::settings::Settings;
-
-/// The result of checking one transcript.
-#[derive(Debug, Default)]
-pub struct Report {
-    /// The findings, by message, position and code.
-    pub findings: Vec<Finding>,
-    /// Every claim that a rule decided, by message and position.
-    pub judgements: Vec<Judgement>,
-    /// The counts.
-    pub counts: Counts,
-}
-
-/// How much was judged.
-#[derive(Debug, Default, Clone, PartialEq, Eq, Serialize)]
-pub struct Counts {
-    /// The number of messages in the transcript.
-    pub messages: usize,
-    /// The number of tool calls in the transcript.
-    pub calls: usize,
-    /// The number of calls that cannot be checked because their tool's schema is invalid; 0 if the
-    /// rules about calls are off.
-    pub unchecked_calls: usize,
-    /// The number of answers that are too long to be read completely. The rest of each is not
-    /// judged and counts as one claim that is not checkable.
-    pub unread_answers: usize,
-    /// The number of answers with sentences in a language other than English. No rule reads their
-    /// prose, and each counts as one claim that is not checkable.
-    pub foreign_answers: usize,
-    /// The number of claims by verdict: `supported`, `contradicted`, `unsupported`, `not
-    /// checkable`; `not judged` counts claims that no rule judged, and `read` those that a judge
-    /// read without objection.
-    pub claims: BTreeMap<&'static str, usize>,
-    /// The number of claims that no rule judged, by message.
-    pub not_judged: BTreeMap<usize, usize>,
-}
-
-/// The key for claims that no rule judged.
-const NOT_JUDGED: &str = "not judged";
-/// The key for claims that a judge read without objection.
-const READ: &str = "read";
-
-impl Counts {
-    /// Adds the counts of another transcript.
-    pub fn add(&mut self, other: &Self) {
-        self.messages += other.messages;
-        self.calls += other.calls;
-        self.unchecked_calls += other.unchecked_calls;
-        self.unread_answers += other.unread_answers;
-        self.foreign_answers += other.foreign_answers;
-        for (verdict, count) in &other.claims {
-            *self.claims.entry(verdict).or_default() += count;
-        }
-    }
-
-    /// The share of claims that were judged; `None` if there were none.
-    #[must_use]
-    pub fn coverage(&self) -> Option<f64> {
-        let all: usize = self.claims.values().sum();
-        let of = |name| self.claims.get(name).copied().unwrap_or(0);
-        let not = of(Verdict::NotCheckable.name()) + of(NOT_JUDGED);
-        #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
-        (all > 0).then(|| (all - not) as f64 / all as f64)
-    }
-
-    /// Adds the messages that a judge read, and its findings there.
-    pub fn add_read(&mut self, turns: &[usize], findings: &[Finding]) {
-        for turn in turns {
-            let is_read = |f: &&Finding| f.turn == *turn && f.grade == Grade::Read;
-            let mut left = self.not_judged.remove(turn).unwrap_or(0);
-            *self.claims.entry(NOT_JUDGED).or_default() -= left;
-            for finding in findings.iter().filter(is_read) {
-                *self.claims.entry(finding.verdict.name()).or_default() += 1;
-                left = left.saturating_sub(1);
-            }
-            *self.claims.entry(READ).or_default() += left;
-        }
-    }
-}
+use crate::why::readings;
 
 /// Checks a transcript with every rule that is not off.
 #[must_use]
@@ -105,8 +31,41 @@ pub fn check_from(transcript: &Transcript, settings: &Settings, first: usize) ->
     Indexed::of(transcript).check_from(settings, first)
 }
 
+/// A transcript with its calls, results and deeds prepared, for checking it repeatedly: with other
+/// settings, or from another message on.
+///
+/// What the rules look up is cached. Results are read when the first claim needs them.
+#[derive(Debug)]
+pub struct Indexed<'t>(Rc<Known<'t>>);
+
+impl<'t> Indexed<'t> {
+    /// Joins calls and results. Linear in the number of messages.
+    #[must_use]
+    pub fn of(transcript: &'t Transcript) -> Self {
+        Self(Rc::new(Known::of(transcript)))
+    }
+
+    /// The upshot of the execution at an index of the record.
+    #[must_use]
+    pub fn upshot(&self, at: usize) -> Option<Upshot> {
+        self.0.upshot(at)
+    }
+
+    /// Checks the messages from position `first` on, like [`check_from`].
+    #[must_use]
+    pub fn check_from(&self, settings: &'t Settings, first: usize) -> Report {
+        judge(&Facts::within(Rc::clone(&self.0), settings, first), settings)
+    }
+
+    /// How every clause of the agent's answers was read, in order.
+    #[must_use]
+    pub fn readings(&self, settings: &'t Settings) -> Vec<ClauseReading> {
+        readings(&Facts::within(Rc::clone(&self.0), settings, 0))
+    }
+}
+
 /// Runs every rule that is not off.
-pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
+fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     let mut report = Report::default();
     for rule in rules() {
         let mode = settings.mode(rule.meta());
@@ -121,7 +80,8 @@ pub(crate) fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     let transcript = facts.transcript();
     report.counts.messages = transcript.messages.len();
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
-    report.counts.unchecked_calls = facts.unchecked_calls();
+    report.counts.unchecked_calls =
+        facts.judged().admissions.get().map_or(0, Admissions::unchecked);
     report.counts.unread_answers = facts.answers_read_in_part();
     report.counts.foreign_answers = facts.foreign_answers();
     let unread = report.counts.unread_answers + report.counts.foreign_answers;

@@ -6,7 +6,7 @@ use counterfoil_model::{
 };
 
 use crate::facts::Facts;
-use crate::rule::{Group, Meta};
+use crate::meta::{Group, Meta};
 
 /// Collects the findings of one rule.
 ///

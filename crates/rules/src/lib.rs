@@ -19,8 +19,11 @@ mod claims;
 mod facts;
 mod feedback;
 mod findings;
+mod meta;
 mod obligation;
 mod outcome;
+mod registry;
+mod report;
 mod rule;
 mod settings;
 mod tool_use;
@@ -31,16 +34,19 @@ mod why;
 /// that can be checked.
 pub const PROTOCOL: &str = include_str!("../protocol.md");
 
-pub use check::{Counts, Report, check, check_from};
+pub use check::{Indexed, check, check_from};
 pub use citation::{CitedExecutions, cited_executions};
 pub use counterfoil_admission::{AdmissionSettings, FixationSettings};
 pub use facts::LONGEST_ANSWER;
-pub use facts::{Execution, Facts, Indexed, Record, Upshot};
+pub use facts::{Execution, Facts, Record, Upshot};
 pub use feedback::{
     FEEDBACK_TO_AN_AGENT, feedback, is_feedback, set_aside_feedback, set_feedback_aside,
 };
 pub use findings::Findings;
+pub use meta::{Group, Meta};
 pub use obligation::{Obligation, ObligationError};
 pub use prose::Fence;
-pub use rule::{Group, Meta, Rule, rules};
+pub use registry::rules;
+pub use report::{Counts, Report};
+pub use rule::Rule;
 pub use settings::Settings;

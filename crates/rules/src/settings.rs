@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use counterfoil_admission::{AdmissionSettings, FixationSettings};
 use counterfoil_model::{Code, Mode};
 
+use crate::meta::Meta;
 use crate::obligation::Obligation;
-use crate::rule::Meta;
 
 /// Validated settings: what is judged, and how strictly.
 #[derive(Debug, Clone, Default)]

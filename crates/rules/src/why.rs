@@ -52,7 +52,7 @@ mod tests {
     use counterfoil_model::{Format, Message, Role, Transcript};
 
     use crate::action::reasons;
-    use crate::facts::Indexed;
+    use crate::check::Indexed;
     use crate::prose::UNASSERTED;
     use crate::settings::Settings;
 

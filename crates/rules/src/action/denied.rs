@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use counterfoil_model::{Family, Object, ObjectKind};
 
-use super::judge::LOOK_BACK;
 use super::objects::{mentions, objects_in};
+use super::search::LOOK_BACK;
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::{Action, Clause, Mood, Prose, Tags, Token, TokenKind, Words, sets};
 

@@ -4,9 +4,8 @@ use counterfoil_model::{Family, Object, ObjectKind};
 use counterfoil_record::{ValueKind, values};
 
 use super::extract::ActionClaim;
-use super::judge::{LOOK_BACK, args};
 use super::objects::{Sought, mentions};
-use super::search::Search;
+use super::search::{LOOK_BACK, Search};
 use super::words::{head, stem};
 use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name};
 use crate::prose::sets;
@@ -27,7 +26,7 @@ pub(super) fn is_told_of(search: &Search<'_, '_>, since: usize) -> bool {
     let (facts, count) = (search.facts, search.count());
     let mut recent = (since..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
     recent.any(|(execution, deed)| {
-        let (asked, told) = (args(execution), execution.text());
+        let (asked, told) = (execution.arguments(), execution.text());
         let in_either = |word: &AnyCase<'_>| word.stands_in(asked) || word.stands_in(told);
         let of_it =
             ids.is_empty() || ids.iter().any(|id| id.stands_in(told) || id.stands_in(asked));
@@ -44,7 +43,7 @@ fn gives_out(search: &Search<'_, '_>, execution: &Execution<'_>, deed: &Deed<'_>
     let given = |id: &&Object| {
         id.kind == ObjectKind::Id
             && mentions(execution.text(), id)
-            && !mentions(args(execution), id)
+            && !mentions(execution.arguments(), id)
     };
     let reads = Families::of(&[Family::Read, Family::Search]);
     !deed.families.meets(reads) && search.ids.iter().any(given)
@@ -111,7 +110,7 @@ pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bo
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(telling);
     let mut words: Vec<AnyCase<'_>> = words.map(|word| AnyCase::new(head(word))).collect();
     if let Some((execution, _)) = failed.and_then(|at| facts.deed(at)) {
-        let texts = [execution.tool(), args(execution)];
+        let texts = [execution.tool(), execution.arguments()];
         words.retain(|word| !texts.iter().any(|text| word.stands_in(text)));
     }
     let enough = if tells { 1 } else { 2 };
@@ -123,7 +122,7 @@ pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bo
         let tool = facts.transcript().catalog.get(execution.tool());
         let about = tool.map_or("", |tool| tool.description.as_str());
         let told = if tells || said.family == Family::Send { execution.text() } else { "" };
-        let texts = [execution.tool(), about, args(execution), told];
+        let texts = [execution.tool(), about, execution.arguments(), told];
         let shared = words.iter().filter(|word| texts.iter().any(|text| word.stands_in(text)));
         execution.called_at >= request
             && may

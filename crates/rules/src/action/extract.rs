@@ -1,15 +1,12 @@
-use std::ops::Range;
-
 use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::named::Named;
 use super::no_act::is_labelled;
-use super::objects::objects_in;
+use super::told::{Told, is_word};
 use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
 use crate::prose::{
-    BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
-    unmarked,
+    BlockKind, Clause, Predicate, Prose, Tags, Token, TokenKind, Voice, sets, unmarked,
 };
 
 /// A claim that an action was done.
@@ -75,7 +72,7 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
 }
 
 /// The indices of the sentences in first rows of tables, ascending: the column titles.
-pub(super) fn heads_of_tables(prose: &Prose<'_>) -> Vec<usize> {
+fn heads_of_tables(prose: &Prose<'_>) -> Vec<usize> {
     let (mut heads, mut first) = (Vec::new(), None);
     for (at, sentence) in prose.sentences.iter().enumerate() {
         let row = match prose.block_of(sentence).map(|block| block.kind) {
@@ -165,180 +162,6 @@ fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     !state && !noun && !aside && (act.told == Told::Done || !listed)
 }
 
-/// "I've already refunded it": the speaker did it at some time in the session.
-pub(super) fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let own = predicate.voice == Voice::Active && predicate.subject == Subject::Agent;
-    let group = prose.tokens(predicate.verb.saturating_sub(4)..predicate.object_tokens.end);
-    let mut earlier = group.iter().filter(|t| t.has(Tags::EARLIER)).peekable();
-    own && earlier.peek().is_some() && earlier.all(|t| prose.is(t, words!["already"]))
-}
-
-/// Whether the message opens with "Done!" or "All set.", so that the rest reports the work.
-pub(super) fn opens_with_done(prose: &Prose<'_>) -> bool {
-    prose.sentences.first().is_some_and(|s| {
-        let tokens = prose.tokens(s.tokens.clone());
-        let closed =
-            |at: usize| tokens.get(at).is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
-        // "All set — …"
-        let all =
-            tokens.first().is_some_and(|t| prose.is(t, words!["all", "everything"])) && closed(2);
-        let opens = tokens.first().is_some_and(|t| t.has(Tags::DONE)) && closed(1)
-            || all && tokens.get(1).is_some_and(|t| t.has(Tags::DONE));
-        opens || (tokens.len() <= 3 && tokens.iter().any(|t| t.has(Tags::DONE)))
-    })
-}
-
-/// The nouns of a phrase, without relative clauses and prepositional phrases.
-pub(super) fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
-    // "a migration that fills the rows"
-    let describes = |at: usize, t: &Token| at > 0 && t.has(Tags::RELATIVE);
-    let phrase = prose.tokens(range).iter().enumerate();
-    let phrase = phrase.take_while(|(at, t)| !t.has(Tags::PREPOSITION) && !describes(*at, t));
-    let nouns = phrase.map(|(_, t)| t).filter(|t| {
-        let noun = t.tags.is_empty() || t.noun.is_some() || t.has(Tags::TEXT_NOUN);
-        let noun = noun || prose.is(t, words!["docs", "documentation"]);
-        t.kind == TokenKind::Word && !t.quoted && noun
-    });
-    nouns
-        .map(|t| prose.word(t).to_ascii_lowercase().trim_end_matches('s').to_owned())
-        .filter(|word| word.len() >= 3)
-        .collect()
-}
-
-/// How a predicate reports an action.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
-    /// As done by the speaker.
-    Done,
-    /// As done, in note form. In a list, such words may describe things.
-    Noted,
-    /// As the state of a thing.
-    State,
-}
-
-/// How the predicate reports an action of the speaker, if it does.
-pub(super) fn is_own(predicate: &Predicate, done: bool) -> Option<Told> {
-    match (predicate.voice, predicate.subject) {
-        (Voice::Active, Subject::Agent) => Some(Told::Done),
-        (Voice::Active, _) => None,
-        (Voice::State | Voice::PastPassive | Voice::PerfectPassive, Subject::Agent) => None,
-        (Voice::PerfectPassive, _) => Some(Told::Done),
-        (Voice::PastPassive, _) => Some(Told::Done),
-        (Voice::State, _) if predicate.came_about => Some(Told::State),
-        (Voice::State, _) => (predicate.emphatic || done).then_some(Told::Done),
-        (Voice::Bare | Voice::BareResult, _) => Some(Told::Noted),
-    }
-}
-
-/// "You're booked on it", "The change is committed": a state that only an action brings about, of
-/// one thing, and without a condition.
-pub(super) fn stands(
-    prose: &Prose<'_>,
-    clause: &Clause,
-    predicate: &Predicate,
-    family: Family,
-) -> Option<Told> {
-    let committed = matches!(family, Family::Commit | Family::Push);
-    // "Your address is saved": about things in code, the same words would describe how they work.
-    let own = prose.tokens(predicate.subject_tokens.clone()).iter().any(|t| t.has(Tags::USER_OWN));
-    let made = own && matches!(family, Family::Create | Family::Update | Family::Delete);
-    let subject = || prose.tokens(predicate.subject_tokens.clone()).iter();
-    // "LR-705 is approved": about one thing, for which a call may have failed.
-    let head = subject().take_while(|t| !t.has(Tags::PREPOSITION)).filter(|t| is_word(t)).last();
-    let one = head.is_some_and(|t| t.kind == TokenKind::Id || is_proper(prose, t));
-    let acts = made || one || came_by_act(prose, predicate, family);
-    if !acts || predicate.voice != Voice::State || predicate.subject == Subject::Agent {
-        return None;
-    }
-    // "You're still booked on it": unchanged.
-    let lead = prose.tokens(predicate.verb.saturating_sub(2)..predicate.verb);
-    if lead.iter().any(|t| prose.is(t, words!["still"])) {
-        return None;
-    }
-    let object = prose.tokens(predicate.object_tokens.clone());
-    // "each row is committed", "the change is committed every time": what happens in general.
-    let rule = &sets::AS_A_RULE;
-    // "The report is scheduled for every Monday" gives the time.
-    let when = if family == Family::Book { &[] } else { object };
-    if subject().chain(when).any(|t| !t.quoted && prose.is(t, rule)) {
-        return None;
-    }
-    let told = Tags::USER.or(Tags::USER_OWN).or(Tags::THING).or(Tags::DETERMINER);
-    let numbered = |t: &Token| {
-        matches!(
-            t.kind,
-            TokenKind::Id
-                | TokenKind::Number
-                | TokenKind::Identifier
-                | TokenKind::Code
-                | TokenKind::Path
-        )
-    };
-    // "Changes are committed and pushed."
-    let changes = committed
-        && subject().any(|t| prose.is(t, words!["changes", "fixes", "updates", "edits"]))
-        && object.first().is_none_or(|t| !is_word(t) || t.has(Tags::COORDINATE.or(Tags::GOAL)));
-    let both = committed && subject().any(|t| prose.is(t, words!["both"]));
-    let particular = changes || both || subject().any(|t| t.has(told) || numbered(t)) || one;
-    let first = prose.clauses.partition_point(|c| c.sentence < clause.sentence);
-    let mut beside = prose.clauses.iter().skip(first).take_while(|c| c.sentence == clause.sentence);
-    // "… is committed so that you can go on": a purpose is not a condition.
-    let purpose = |c: &Clause| {
-        c.tokens.start > predicate.verb
-            && c.mood == Mood::Unrealised
-            && prose.tokens(c.tokens.clone()).iter().take(2).any(|t| prose.is(t, words!["so"]))
-    };
-    let conditional = beside.any(|c| c.mood != Mood::Asserted && !purpose(c));
-    (particular && !conditional).then_some(Told::State)
-}
-
-/// A capitalised word that is not in the lexicon is a name.
-fn is_proper(prose: &Prose<'_>, token: &Token) -> bool {
-    token.kind == TokenKind::Word
-        && token.capital
-        && !token.quoted
-        && token.tags.is_empty()
-        && token.noun.is_none()
-        && prose.word(token).len() > 2
-}
-
-/// "The change is committed": a state that only an action of this kind brings about.
-pub(super) fn came_by_act(prose: &Prose<'_>, predicate: &Predicate, family: Family) -> bool {
-    let verb = prose.tokens.get(predicate.verb);
-    let confirmed = verb.is_some_and(|t| prose.word(t) == "confirmed");
-    matches!(family, Family::Commit | Family::Push | Family::Book | Family::Deploy)
-        || confirmed
-        || is_all_set(prose, predicate)
-        || predicate.came_about
-}
-
-/// "Your return is all set"
-pub(super) fn is_all_set(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let before = predicate.verb.checked_sub(1).and_then(|at| prose.tokens.get(at));
-    prose.tokens.get(predicate.verb).is_some_and(|t| prose.word(t) == "set")
-        && before.is_some_and(|t| prose.is(t, words!["all"]))
-}
-
-pub(super) fn is_word(token: &Token) -> bool {
-    !matches!(token.kind, TokenKind::Symbol(_))
-}
-
-/// The tokens after an active verb, up to a preposition that introduces something else.
-pub(super) fn direct_object(prose: &Prose<'_>, range: &Range<usize>) -> Range<usize> {
-    let stop = prose
-        .tokens(range.clone())
-        .iter()
-        .position(|t| {
-            matches!(
-                prose.word(t),
-                "to" | "into" | "from" | "with" | "using" | "via" | "by" | "so" | "because"
-            )
-        })
-        .map_or(range.end, |n| range.start + n);
-    // "to" may introduce the object: "sent an e-mail to a@b.c", "added a line to x.rs".
-    if objects_in(prose, range.start..stop).is_empty() { range.clone() } else { range.start..stop }
-}
-
 /// Whether the product may be the message itself: "I've drafted a summary", "wrote the plan".
 fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &str) -> bool {
     if !matches!(family, Family::Create | Family::Update) {
@@ -410,4 +233,37 @@ fn is_kept_with_user(prose: &Prose<'_>, predicate: &Predicate) -> bool {
             && prose
                 .is(place, words!["account", "order", "booking", "reservation", "profile", "file"])
     })
+}
+
+/// All reasons why a verb reports no action.
+#[cfg(test)]
+pub(crate) fn reasons() -> impl Iterator<Item = &'static str> {
+    super::told_act::reasons().chain([super::named::INTRODUCES])
+}
+
+/// A verb as written, with the family of the action that it reports, or the reason why it reports
+/// none.
+pub(crate) type Read = (String, Result<Family, &'static str>);
+
+/// Reads the completed verbs of each clause of a text, in order.
+pub(crate) fn told_acts(prose: &Prose<'_>) -> Vec<Vec<Read>> {
+    let heads = heads_of_tables(prose);
+    let of = |clause| told_acts_of(prose, &heads, clause);
+    prose.clauses.iter().map(of).collect()
+}
+
+fn told_acts_of(prose: &Prose<'_>, heads: &[usize], clause: &Clause) -> Vec<Read> {
+    let english = |predicate: &Predicate| {
+        let act = ToldAct::of(prose, clause, predicate)?;
+        Named::of(&act).map(|_| act.family)
+    };
+    let read = |predicate: &Predicate| match left_whole(prose, heads, clause) {
+        Some(reason) => Err(reason),
+        None => english(predicate),
+    };
+    let of = |predicate: &Predicate| {
+        let verb = prose.tokens.get(predicate.verb)?;
+        Some((prose.word(verb).to_owned(), read(predicate)))
+    };
+    clause.predicates.iter().filter_map(of).collect()
 }

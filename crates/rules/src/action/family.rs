@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use counterfoil_model::{Family, ObjectKind};
 
-use super::extract::is_all_set;
 use super::objects::objects_in;
+use super::told::is_all_set;
 use crate::prose::{Action, Predicate, Prose, Tags, Token, TokenKind, Voice, sets};
 
 /// Verbs that start an action.

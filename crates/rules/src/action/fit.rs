@@ -2,7 +2,6 @@
 
 use counterfoil_model::{Object, ObjectKind};
 
-use super::judge::args;
 use super::objects::{Sought, mentions, shape};
 use crate::facts::{Deed, Execution};
 
@@ -38,7 +37,7 @@ pub(super) fn fit(
             (Some(work), ObjectKind::Path) => work.opaque && mentions(&work.command, object),
             _ => {
                 let sought = Sought::of(object);
-                sought.stands_in(args(execution)) || sought.stands_in(execution.text())
+                sought.stands_in(execution.arguments()) || sought.stands_in(execution.text())
             }
         }
     };
@@ -49,8 +48,8 @@ pub(super) fn fit(
         return if all.iter().any(|id| holds(id)) { Fit::Same } else { Fit::Open };
     }
     let rival = ids.iter().any(|id| match id.kind {
-        ObjectKind::Path => !deed.written.is_empty() || names_file(args(execution)),
-        ObjectKind::Id => has_shape(args(execution), &shape(&id.text)),
+        ObjectKind::Path => !deed.written.is_empty() || names_file(execution.arguments()),
+        ObjectKind::Id => has_shape(execution.arguments(), &shape(&id.text)),
         _ => false,
     });
     if rival { Fit::Other } else { Fit::Open }

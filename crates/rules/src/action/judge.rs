@@ -5,35 +5,30 @@ use counterfoil_model::{Family, Object, ObjectKind};
 use super::elsewhere::{
     is_told_of, may_be_meant, may_be_written, receipt_vouches, was_there_before,
 };
-use super::extract::ActionClaim;
+use super::extract::{ActionClaim, action_claims};
 use super::objects::mentions;
 use super::search::{Found, Search};
 use super::several::failed_of_several;
+use super::verdict::ActionVerdict;
 use super::words::{head, stem};
-use crate::facts::{Execution, Facts, kindred, vouching};
+use crate::facts::{Facts, kindred, vouching};
 use crate::values::AnyCase;
 
-/// What the record says about a claimed action. Numbers are indices of executions in the record.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum ActionVerdict {
-    /// It shows a deed that may be the action.
-    Possible(usize),
-    /// It shows that the action was tried and failed, or was refused.
-    Failed(usize),
-    /// It shows a deed of this kind, but on another object.
-    Elsewhere(usize),
-    /// It shows nothing of the kind, and would if it had happened.
-    Absent,
-    /// It cannot show the action.
-    NotCheckable,
+/// All claims of completed side effects, judged once for all rules.
+pub(crate) fn actions<'f>(facts: &'f Facts<'_>) -> &'f [(ActionClaim, ActionVerdict)] {
+    facts.judged().actions.get_or_init(|| {
+        let claims = facts.answers().iter().flat_map(action_claims);
+        let judged = claims.map(|said| {
+            let verdict = judge(facts, &said);
+            (said, verdict)
+        });
+        judged.collect()
+    })
 }
-
-/// The maximum number of latest executions that are searched.
-pub(super) const LOOK_BACK: usize = 200;
 
 /// Judges a claimed action against what was done before it. The first of these that yields an
 /// answer decides: deeds of its kind, other evidence in the record, and finally the absence of any.
-pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
+fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     let search = Search::of(facts, said, vouching(said.family));
     let found = search.run();
     // The failure of another kind of action says little about this one.
@@ -73,11 +68,12 @@ pub(crate) fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
 fn is_of_its_kind(search: &Search<'_, '_>, at: usize) -> bool {
     let said = search.said;
     search.facts.deed(at).is_some_and(|(execution, deed)| {
-        let names_id = || search.ids.iter().any(|id| mentions(args(execution), id));
+        let names_id = || search.ids.iter().any(|id| mentions(execution.arguments(), id));
         if deed.edits_files() {
             // A file edit is described by the words of its content.
-            let speaks = |thing: &String| AnyCase::new(head(thing)).stands_in(args(execution));
-            let code = |object: &Object| mentions(args(execution), object);
+            let speaks =
+                |thing: &String| AnyCase::new(head(thing)).stands_in(execution.arguments());
+            let code = |object: &Object| mentions(execution.arguments(), object);
             let nothing = said.things.is_empty() && said.claim.objects.is_empty();
             let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
             return edits
@@ -124,17 +120,4 @@ fn by_absence(search: &Search<'_, '_>, found: &Found) -> ActionVerdict {
         true => ActionVerdict::Absent,
         false => ActionVerdict::NotCheckable,
     }
-}
-
-/// The objects that identify a single thing. A short id such as `v3` does not.
-pub(super) fn identifying(objects: &[Object]) -> Vec<&Object> {
-    let tells = |o: &&Object| match o.kind {
-        ObjectKind::Id => o.text.len() > 2,
-        kind => kind == ObjectKind::Path,
-    };
-    objects.iter().filter(tells).collect()
-}
-
-pub(super) fn args<'t>(execution: &Execution<'t>) -> &'t str {
-    execution.arguments()
 }

@@ -13,15 +13,17 @@ mod objects;
 mod search;
 mod several;
 mod support;
+mod told;
 mod told_act;
+mod verdict;
 mod words;
 
 pub(crate) use denied::{DeniedAct, denied_act, left_alone};
-pub(crate) use extract::{ActionClaim, action_claims};
+#[cfg(test)]
+pub(crate) use extract::reasons;
+pub(crate) use extract::{ActionClaim, Read, told_acts};
 pub(crate) use family::is_start;
-pub(crate) use judge::{ActionVerdict, judge};
+pub(crate) use judge::actions;
 pub(crate) use objects::{mentions, objects_in};
 pub(crate) use support::is_supported;
-#[cfg(test)]
-pub(crate) use told_act::reasons;
-pub(crate) use told_act::{Read, told_acts};
+pub(crate) use verdict::ActionVerdict;

@@ -4,12 +4,10 @@ use std::ops::Range;
 
 use counterfoil_model::{Object, ObjectKind};
 
-use super::extract::{direct_object, things_in};
 use super::no_act::speaks_of_thing;
 use super::objects::{objects_in, patients_in};
-use super::several::enumerated;
 use super::told_act::ToldAct;
-use crate::prose::Voice;
+use crate::prose::{Prose, Tags, Token, TokenKind, Voice};
 
 /// The object of an action.
 pub(super) struct Named {
@@ -78,4 +76,76 @@ fn enumerated_in(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
     let named = objects_in(act.prose, range.clone()).iter().any(typed);
     let range = if named { range } else { act.predicate.object_tokens.clone() };
     enumerated(act.prose, range)
+}
+
+/// The longest enumeration of ids, files and addresses: "a.py, b.py and c.py".
+fn enumerated(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> {
+    let (mut longest, mut run): (Vec<Object>, Vec<Object>) = (Vec::new(), Vec::new());
+    for at in range {
+        let Some(token) = prose.tokens.get(at) else { break };
+        match thing_at(prose, at) {
+            Some(object) => run.push(object),
+            None if joins(token) => {}
+            None => {
+                if run.len() > longest.len() {
+                    longest = std::mem::take(&mut run);
+                }
+                run.clear();
+            }
+        }
+    }
+    if run.len() > longest.len() { run } else { longest }
+}
+
+/// The id, file or address that a token is. Versions do not count.
+fn thing_at(prose: &Prose<'_>, at: usize) -> Option<Object> {
+    let version = |text: &str| {
+        let numbers = text.trim_start_matches(['v', 'V']);
+        numbers.contains('.') && numbers.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+    };
+    objects_in(prose, at..at + 1)
+        .into_iter()
+        .next()
+        .filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email))
+        .filter(|o| !version(&o.text))
+}
+
+/// Whether a token may connect two items of an enumeration.
+fn joins(token: &Token) -> bool {
+    matches!(token.kind, TokenKind::Symbol(_))
+        || token.has(Tags::COORDINATE.or(Tags::DETERMINER))
+        || (token.kind == TokenKind::Word && token.tags.is_empty() && token.verb.is_none())
+}
+
+/// The nouns of a phrase, without relative clauses and prepositional phrases.
+fn things_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<String> {
+    // "a migration that fills the rows"
+    let describes = |at: usize, t: &Token| at > 0 && t.has(Tags::RELATIVE);
+    let phrase = prose.tokens(range).iter().enumerate();
+    let phrase = phrase.take_while(|(at, t)| !t.has(Tags::PREPOSITION) && !describes(*at, t));
+    let nouns = phrase.map(|(_, t)| t).filter(|t| {
+        let noun = t.tags.is_empty() || t.noun.is_some() || t.has(Tags::TEXT_NOUN);
+        let noun = noun || prose.is(t, words!["docs", "documentation"]);
+        t.kind == TokenKind::Word && !t.quoted && noun
+    });
+    nouns
+        .map(|t| prose.word(t).to_ascii_lowercase().trim_end_matches('s').to_owned())
+        .filter(|word| word.len() >= 3)
+        .collect()
+}
+
+/// The tokens after an active verb, up to a preposition that introduces something else.
+fn direct_object(prose: &Prose<'_>, range: &Range<usize>) -> Range<usize> {
+    let stop = prose
+        .tokens(range.clone())
+        .iter()
+        .position(|t| {
+            matches!(
+                prose.word(t),
+                "to" | "into" | "from" | "with" | "using" | "via" | "by" | "so" | "because"
+            )
+        })
+        .map_or(range.end, |n| range.start + n);
+    // "to" may introduce the object: "sent an e-mail to a@b.c", "added a line to x.rs".
+    if objects_in(prose, range.start..stop).is_empty() { range.clone() } else { range.start..stop }
 }

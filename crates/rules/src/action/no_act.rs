@@ -2,8 +2,8 @@
 
 use counterfoil_model::ObjectKind;
 
-use super::extract::is_word;
 use super::objects::objects_in;
+use super::told::is_word;
 use crate::prose::{
     BlockKind, Clause, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };

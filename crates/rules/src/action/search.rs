@@ -5,12 +5,15 @@ use memchr::memmem::Finder;
 
 use super::extract::ActionClaim;
 use super::fit::{Fit, fit};
-use super::judge::{ActionVerdict, LOOK_BACK, args, identifying};
 use super::objects::mentions;
+use super::verdict::ActionVerdict;
 use super::words::{head, stem};
 use crate::facts::{Deed, Execution, Facts, Families};
 use crate::prose::has_file_extension;
 use crate::values::AnyCase;
+
+/// The maximum number of latest executions that are searched.
+pub(super) const LOOK_BACK: usize = 200;
 
 /// The search for the deeds of one claim.
 pub(super) struct Search<'f, 't> {
@@ -115,6 +118,15 @@ impl<'f, 't> Search<'f, 't> {
     }
 }
 
+/// The objects that identify a single thing. A short id such as `v3` does not.
+fn identifying(objects: &[Object]) -> Vec<&Object> {
+    let tells = |o: &&Object| match o.kind {
+        ObjectKind::Id => o.text.len() > 2,
+        kind => kind == ObjectKind::Path,
+    };
+    objects.iter().filter(tells).collect()
+}
+
 /// Whether a failed command may still have done its work on the files, because its output does not
 /// mention them: `rm a b` without a `b`; `sed -i … a.rs && cargo build`.
 fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]) -> bool {
@@ -149,7 +161,7 @@ fn candidates<'f>(
     let in_any_case = AnyCase::new(stem);
     let vouches = move |at: usize| {
         let names_verb = |e: &Execution<'_>| {
-            let args = args(e).as_bytes();
+            let args = e.arguments().as_bytes();
             verb.find(args).is_some() || said.find(args).is_some()
         };
         facts.deed(at).is_some_and(|(execution, deed)| {

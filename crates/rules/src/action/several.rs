@@ -1,55 +1,10 @@
 //! Compares several objects that a claim says were acted on with the calls for each of them.
 
-use std::ops::Range;
-
-use counterfoil_model::{Object, ObjectKind};
-
-use super::judge::args;
-use super::objects::{Sought, objects_in};
+use super::objects::Sought;
 use super::search::Search;
-use crate::prose::{Prose, Tags, Token, TokenKind};
 
 /// The maximum number of calls before a claim that are searched.
 const MOST_CALLS: usize = 128;
-
-/// The longest enumeration of ids, files and addresses: "a.py, b.py and c.py".
-pub(super) fn enumerated(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object> {
-    let (mut longest, mut run): (Vec<Object>, Vec<Object>) = (Vec::new(), Vec::new());
-    for at in range {
-        let Some(token) = prose.tokens.get(at) else { break };
-        match thing_at(prose, at) {
-            Some(object) => run.push(object),
-            None if joins(token) => {}
-            None => {
-                if run.len() > longest.len() {
-                    longest = std::mem::take(&mut run);
-                }
-                run.clear();
-            }
-        }
-    }
-    if run.len() > longest.len() { run } else { longest }
-}
-
-/// The id, file or address that a token is. Versions do not count.
-fn thing_at(prose: &Prose<'_>, at: usize) -> Option<Object> {
-    let version = |text: &str| {
-        let numbers = text.trim_start_matches(['v', 'V']);
-        numbers.contains('.') && numbers.bytes().all(|b| b.is_ascii_digit() || b == b'.')
-    };
-    objects_in(prose, at..at + 1)
-        .into_iter()
-        .next()
-        .filter(|o| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email))
-        .filter(|o| !version(&o.text))
-}
-
-/// Whether a token may connect two items of an enumeration.
-fn joins(token: &Token) -> bool {
-    matches!(token.kind, TokenKind::Symbol(_))
-        || token.has(Tags::COORDINATE.or(Tags::DETERMINER))
-        || (token.kind == TokenKind::Word && token.tags.is_empty() && token.verb.is_none())
-}
 
 /// Finds a call that failed for one of the objects, if no call succeeded for that object, or only
 /// calls of other tools did.
@@ -71,7 +26,7 @@ pub(super) fn failed_of_several(search: &Search<'_, '_>) -> Option<usize> {
             continue;
         }
         for ((thing, done), failed) in things.iter().zip(&mut done).zip(&mut failed) {
-            let of_it = thing.stands_in(args(execution))
+            let of_it = thing.stands_in(execution.arguments())
                 || deed.written.iter().any(|path| thing.stands_in(path));
             // The output of a command line with several parts shows which part failed.
             let told = deed.shell.is_none() || thing.stands_in(execution.text());

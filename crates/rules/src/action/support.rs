@@ -7,8 +7,8 @@ use counterfoil_model::{Family, Object, ObjectKind};
 use counterfoil_record::values;
 
 use super::extract::ActionClaim;
-use super::judge::{LOOK_BACK, args};
 use super::objects::mentions;
+use super::search::LOOK_BACK;
 use super::words::{head, stem};
 use crate::facts::{Deed, Execution, Facts, Families, kindred, of_name, words_of};
 use crate::prose::{Action, Lexicon};
@@ -62,13 +62,15 @@ fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize, amount: u64) -> bo
         })
     };
     let enough = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
-        deed.written.len() as u64 == amount || counts(args(execution)) || counts(execution.text())
+        deed.written.len() as u64 == amount
+            || counts(execution.arguments())
+            || counts(execution.text())
     };
     let of_kind = |(_, deed): &(&Execution<'_>, &Deed<'_>)| {
         deed.status().succeeded() && own_kinds(deed).meets(kindred(said.family))
     };
     let calls = facts.deeds_before(said.claim.turn).filter(of_kind);
-    let made: Vec<&str> = calls.take(LOOK_BACK).map(|(call, _)| args(call)).collect();
+    let made: Vec<&str> = calls.take(LOOK_BACK).map(|(call, _)| call.arguments()).collect();
     // A call that was made twice for one order is no call for two orders.
     let made = match said.claim.text.contains("twice") || said.claim.text.contains(" times") {
         true => made.len(),
@@ -102,7 +104,7 @@ fn writes_what_is_told(said: &ActionClaim, execution: &Execution<'_>, deed: &Dee
     let is_code = |object: &&Object| matches!(object.kind, ObjectKind::Name | ObjectKind::Quote);
     let mut code = said.claim.objects.iter().filter(is_code).peekable();
     if code.peek().is_some() && (edits || said.family == Family::Delete) {
-        return code.all(|object| mentions(args(execution), object));
+        return code.all(|object| mentions(execution.arguments(), object));
     }
     let path = |object: &&Object| object.kind == ObjectKind::Path;
     let mut named = said.patients.iter().filter(path).peekable();
@@ -120,7 +122,7 @@ fn writes_what_is_told(said: &ActionClaim, execution: &Execution<'_>, deed: &Dee
 
 /// `{"status": "cancelled"}`: whether an argument names the action in one or two words.
 fn is_told_in_a_word(said: &ActionClaim, execution: &Execution<'_>) -> bool {
-    has_short_leaf(args(execution), head(stem(&said.verb)))
+    has_short_leaf(execution.arguments(), head(stem(&said.verb)))
 }
 
 /// "The order is cancelled", by anyone: whether the result names the state in one or two words.
@@ -173,7 +175,7 @@ fn has_value(execution: &Execution<'_>, deed: &Deed<'_>, object: &Object) -> boo
     const READ: usize = 64 * 1024;
     let mut missing = values(&object.text);
     let written = deed.written.iter().map(String::as_str);
-    let mut texts = std::iter::once(args(execution)).chain(written).chain([execution.text()]);
+    let mut texts = std::iter::once(execution.arguments()).chain(written).chain([execution.text()]);
     while !missing.is_empty() {
         let Some(text) = texts.next() else { return false };
         let recorded = values(text.get(..text.floor_char_boundary(READ)).unwrap_or_default());

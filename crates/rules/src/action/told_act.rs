@@ -3,15 +3,12 @@
 
 use counterfoil_model::Family;
 
-use super::extract::{
-    Told, came_by_act, heads_of_tables, is_own, is_own_already, opens_with_done, stands,
-};
 use super::family::family_of;
-use super::named::Named;
 use super::no_act::{
     has_lasted, is_by_another, is_definition, is_denied_in_row, is_excepted, is_label,
     is_looked_at, is_of_a_moment, is_of_own_text, is_talk, is_turned_down,
 };
+use super::told::{Told, came_by_act, is_own, is_own_already, opens_with_done, stands};
 use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda};
 
 /// An action that the agent reports.
@@ -117,40 +114,12 @@ pub(super) fn left_whole(
     LEFT_WHOLE.iter().find(|(_, holds)| holds(prose, heads, clause)).map(|(reason, _)| *reason)
 }
 
-/// All reasons why a verb reports no action.
+/// All reasons why a verb reports no action, other than those that its object gives.
 #[cfg(test)]
-pub(crate) fn reasons() -> impl Iterator<Item = &'static str> {
+pub(super) fn reasons() -> impl Iterator<Item = &'static str> {
     let whole = LEFT_WHOLE.iter().map(|(reason, _)| *reason);
     let before = NOT_TOLD.iter().map(|(reason, _)| *reason);
-    let introduces = super::named::INTRODUCES;
-    let single = [UNKNOWN, CHANGES_NOTHING, BY_ANOTHER, A_STATE, introduces];
+    let single = [UNKNOWN, CHANGES_NOTHING, BY_ANOTHER, A_STATE];
     let behind = NO_ACTS.iter().map(|(reason, _)| *reason);
     whole.chain(before).chain(single).chain(behind)
-}
-
-/// A verb as written, with the family of the action that it reports, or the reason why it reports
-/// none.
-pub(crate) type Read = (String, Result<Family, &'static str>);
-
-/// Reads the completed verbs of each clause of a text, in order.
-pub(crate) fn told_acts(prose: &Prose<'_>) -> Vec<Vec<Read>> {
-    let heads = heads_of_tables(prose);
-    let of = |clause| told_acts_of(prose, &heads, clause);
-    prose.clauses.iter().map(of).collect()
-}
-
-fn told_acts_of(prose: &Prose<'_>, heads: &[usize], clause: &Clause) -> Vec<Read> {
-    let english = |predicate: &Predicate| {
-        let act = ToldAct::of(prose, clause, predicate)?;
-        Named::of(&act).map(|_| act.family)
-    };
-    let read = |predicate: &Predicate| match left_whole(prose, heads, clause) {
-        Some(reason) => Err(reason),
-        None => english(predicate),
-    };
-    let of = |predicate: &Predicate| {
-        let verb = prose.tokens.get(predicate.verb)?;
-        Some((prose.word(verb).to_owned(), read(predicate)))
-    };
-    clause.predicates.iter().filter_map(of).collect()
 }

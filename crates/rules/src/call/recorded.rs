@@ -4,94 +4,55 @@ use counterfoil_admission::{
     Admission, Context, Ending, Fixation, FixationKind, Issue, IssueSeverity, Needle, Step, code,
     needles,
 };
-use counterfoil_model::{
-    Arguments, CallRef, Code, Confidence, Gap, Message, MessageKind, Role, Status,
-};
+use counterfoil_model::{Arguments, Gap, Message, MessageKind, Role, Status};
 
 use crate::facts::{Execution, Facts};
-use crate::findings::{Findings, Note};
 
+use super::admissions::Admissions;
 use super::mentions::{FirstMentions, Recorded};
 
-/// The issues of the calls of a transcript. They are computed once and used by every call rule.
-#[derive(Debug, Default)]
-pub(crate) struct Admissions {
-    /// The index of the execution, and an issue of its call.
-    issues: Vec<(usize, Issue)>,
-    /// The number of calls that cannot be checked.
-    unchecked: usize,
+/// The issues of the calls, found once for all call rules.
+pub(super) fn admissions<'f>(facts: &'f Facts<'_>) -> &'f Admissions {
+    facts.judged().admissions.get_or_init(|| find(facts))
 }
 
-impl Admissions {
-    /// Checks every judged call against the catalog and the messages before it.
-    pub(crate) fn of(facts: &Facts<'_>) -> Self {
-        let executions = facts.record().executions();
-        let judged = facts.record().count_before(facts.first());
-        if judged == executions.len() {
-            return Self::default();
-        }
-        let (admission, _) =
-            Admission::compile(&facts.transcript().catalog, facts.settings().admission.clone());
-        let needles_of = |(at, execution): (usize, &Execution<'_>)| {
-            // Of earlier executions, only failures need needles, to recognise what they merely
-            // repeat.
-            match at < judged && execution.status().succeeded() {
-                true => Vec::new(),
-                false => needles_of(execution),
-            }
-        };
-        let needles: Vec<Vec<Needle>> = executions.iter().enumerate().map(needles_of).collect();
-        let mentions = FirstMentions::of(facts, &needles, judged);
-        let (mut issues, mut unchecked) = (Vec::new(), 0);
-        let partial = is_partial_list(facts, &admission);
-        for (at, execution) in executions.iter().enumerate().skip(judged) {
-            let Some(call) = execution.call else { continue };
-            let recorded = Recorded { mentions: &mentions, execution };
-            // If the record has gaps, a value may come from a missing part.
-            let whole = facts.transcript().completeness.is_complete_before(execution.called_at);
-            let context: &dyn Context = if whole { &recorded } else { &Silent };
-            let found = admission.admit(call, Some(context)).issues;
-            unchecked += usize::from(found.iter().any(|i| i.code == code::INVALID_SCHEMA));
-            let found = found.into_iter();
-            let found = found.filter(|issue| !(partial && issue.code == code::UNKNOWN_TOOL));
-            let known = facts.transcript().catalog.get(&call.tool);
-            let checked = known.is_some_and(|tool| tool.parameters.is_some());
-            let reported = |issue: &Issue| is_reported(facts, (at, execution), issue, checked);
-            issues.extend(found.filter(reported).map(|issue| (at, issue)));
-        }
-        issues.extend(repeated(facts, judged));
-        Self { issues, unchecked }
+/// Checks every judged call against the catalog and the messages before it.
+fn find(facts: &Facts<'_>) -> Admissions {
+    let executions = facts.record().executions();
+    let judged = facts.record().count_before(facts.first());
+    if judged == executions.len() {
+        return Admissions::default();
     }
-
-    /// The number of calls that cannot be checked because their tool's schema is invalid.
-    pub(crate) fn unchecked(&self) -> usize {
-        self.unchecked
-    }
-
-    /// Adds every issue with this code to the findings.
-    pub(crate) fn report(&self, code: Code, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for (at, issue) in self.issues.iter().filter(|(_, issue)| issue.code == code) {
-            let Some(execution) = facts.record().executions().get(*at) else { continue };
-            let Some(call) = execution.call else { continue };
-            let line = match call.line {
-                0 => facts.transcript().messages.get(execution.called_at).map_or(0, |m| m.line),
-                line => line,
-            };
-            let subject = CallRef {
-                id: call.id.clone(),
-                tool: call.tool.clone(),
-                pointer: issue.parameter.clone(),
-                expected: issue.expected.clone(),
-                actual: issue.actual.clone(),
-            };
-            let blocks = issue.severity == IssueSeverity::Block;
-            let mut note = Note::proven(issue.message.clone()).provable_if(blocks);
-            if !blocks {
-                note.confidence = Confidence::Likely;
-            }
-            findings.call(execution.called_at, line, subject, note);
+    let (admission, _) =
+        Admission::compile(&facts.transcript().catalog, facts.settings().admission.clone());
+    let needles_of = |(at, execution): (usize, &Execution<'_>)| {
+        // Of earlier executions, only failures need needles, to recognise what they merely repeat.
+        match at < judged && execution.status().succeeded() {
+            true => Vec::new(),
+            false => needles_of(execution),
         }
+    };
+    let needles: Vec<Vec<Needle>> = executions.iter().enumerate().map(needles_of).collect();
+    let mentions = FirstMentions::of(facts, &needles, judged);
+    let (mut issues, mut unchecked) = (Vec::new(), 0);
+    let partial = is_partial_list(facts, &admission);
+    for (at, execution) in executions.iter().enumerate().skip(judged) {
+        let Some(call) = execution.call else { continue };
+        let recorded = Recorded { mentions: &mentions, execution };
+        // If the record has gaps, a value may come from a missing part.
+        let whole = facts.transcript().completeness.is_complete_before(execution.called_at);
+        let context: &dyn Context = if whole { &recorded } else { &Silent };
+        let found = admission.admit(call, Some(context)).issues;
+        unchecked += usize::from(found.iter().any(|i| i.code == code::INVALID_SCHEMA));
+        let found = found.into_iter();
+        let found = found.filter(|issue| !(partial && issue.code == code::UNKNOWN_TOOL));
+        let known = facts.transcript().catalog.get(&call.tool);
+        let checked = known.is_some_and(|tool| tool.parameters.is_some());
+        let reported = |issue: &Issue| is_reported(facts, (at, execution), issue, checked);
+        issues.extend(found.filter(reported).map(|issue| (at, issue)));
     }
+    issues.extend(repeated(facts, judged));
+    Admissions { issues, unchecked }
 }
 
 /// Arguments longer than this contain content, not values that need a source.

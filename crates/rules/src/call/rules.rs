@@ -1,12 +1,14 @@
 //! The call rules, in one table. Their issues are found once for all calls, in `recorded`; a row
 //! has the metadata of a rule, and its code selects the issues.
 
-use counterfoil_admission::code;
-use counterfoil_model::{Code, Mode};
+use counterfoil_admission::{IssueSeverity, code};
+use counterfoil_model::{CallRef, Code, Confidence, Mode};
 
+use super::recorded::admissions;
 use crate::facts::Facts;
-use crate::findings::Findings;
-use crate::rule::{Group, Meta, Rule};
+use crate::findings::{Findings, Note};
+use crate::meta::{Group, Meta};
+use crate::rule::Rule;
 
 /// All call rules.
 pub(crate) const RULES: &[&dyn Rule] = &[
@@ -33,7 +35,32 @@ impl Rule for CallRule {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        facts.admissions().report(self.0.code, facts, findings);
+        report(self.0.code, facts, findings);
+    }
+}
+
+/// Adds every issue with this code to the findings.
+fn report(code: Code, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for (at, issue) in admissions(facts).issues.iter().filter(|(_, issue)| issue.code == code) {
+        let Some(execution) = facts.record().executions().get(*at) else { continue };
+        let Some(call) = execution.call else { continue };
+        let line = match call.line {
+            0 => facts.transcript().messages.get(execution.called_at).map_or(0, |m| m.line),
+            line => line,
+        };
+        let subject = CallRef {
+            id: call.id.clone(),
+            tool: call.tool.clone(),
+            pointer: issue.parameter.clone(),
+            expected: issue.expected.clone(),
+            actual: issue.actual.clone(),
+        };
+        let blocks = issue.severity == IssueSeverity::Block;
+        let mut note = Note::proven(issue.message.clone()).provable_if(blocks);
+        if !blocks {
+            note.confidence = Confidence::Likely;
+        }
+        findings.call(execution.called_at, line, subject, note);
     }
 }
 

@@ -2,12 +2,11 @@ mod without_id;
 
 use std::collections::BTreeSet;
 
-use counterfoil_model::{
-    Claim, ClaimKind, Evidence, ExecutionId, Object, ObjectKind, Span, Status,
-};
+use counterfoil_model::{Claim, ClaimKind, ExecutionId, Object, ObjectKind, Span, Status};
 use serde_json::Value;
 
-use super::compare::{Difference, difference, different_number, spaced};
+use super::compare::{difference, different_number, spaced};
+use super::fault::{Citation, Fault};
 use super::known::{Known, Register};
 use super::presented::is_blank;
 use super::stated::{Cited, Mention, Setting, Stated, cited};
@@ -16,62 +15,12 @@ use crate::facts::{Answer, Facts};
 use crate::prose::{Action, Predicate, Prose, sets, unasserted};
 use crate::tool_use::same;
 
-/// One execution cited in one message, compared with the record.
-#[derive(Debug)]
-pub(crate) struct Citation {
-    /// The claim.
-    pub(crate) claim: Claim,
-    /// The faults of the citation; empty if it is correct.
-    pub(crate) faults: Vec<Fault>,
-    /// The execution, if it is known.
-    pub(crate) evidence: Vec<Evidence>,
-}
-
-/// A fault of a citation.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Fault {
-    /// No execution has this id.
-    Unknown {
-        /// The id.
-        id: String,
-        /// Whether the record is complete, so that the fault is proven.
-        provable: bool,
-    },
-    /// The execution was of another tool.
-    OtherTool {
-        /// The stated tool.
-        stated: String,
-        /// The recorded tool.
-        recorded: String,
-    },
-    /// The execution is older than the window.
-    Expired {
-        /// Its age in seconds.
-        age: u64,
-        /// The window in seconds.
-        window: u64,
-    },
-    /// The execution did not succeed, and the agent presents it as if it had.
-    Unfinished {
-        /// How it ended.
-        status: Status,
-    },
-    /// The content differs from the recorded result.
-    Altered(Difference),
-    /// A tool's result without an id: the record has no such result, or the agent knew an id.
-    MissingId {
-        /// The tool.
-        tool: String,
-    },
-    /// An id without a tool, and no receipt that names it.
-    MissingTool {
-        /// The id.
-        id: String,
-    },
-}
-
 /// All citations of the transcript, by message and position.
-pub(crate) fn citations(facts: &Facts<'_>) -> Vec<Citation> {
+pub(super) fn citations<'f>(facts: &'f Facts<'_>) -> &'f [Citation] {
+    facts.judged().citations.get_or_init(|| judged(facts))
+}
+
+fn judged(facts: &Facts<'_>) -> Vec<Citation> {
     let said: Vec<(&Answer<'_>, Cited)> = facts
         .answers()
         .iter()

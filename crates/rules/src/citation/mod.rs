@@ -4,6 +4,7 @@
 //! Deliberately not here: prose. "I ran the tests" is a claim for other rules.
 
 mod compare;
+mod fault;
 mod judge;
 mod known;
 mod literal;
@@ -14,7 +15,7 @@ mod stated;
 mod traffic;
 mod traffic_line;
 
-pub(crate) use judge::{Citation, citations};
+pub(crate) use fault::Citation;
 pub(crate) use printed::simulations;
 pub(crate) use rules::RULES;
 pub use stated::{CitedExecutions, cited_executions};

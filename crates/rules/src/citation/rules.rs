@@ -3,10 +3,12 @@
 use counterfoil_model::{Code, Evidence, Mode, Status};
 
 use super::compare::Difference;
-use super::judge::{Citation, Fault};
+use super::fault::{Citation, Fault};
+use super::judge::citations;
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::rule::{Group, Meta, Rule};
+use crate::meta::{Group, Meta};
+use crate::rule::Rule;
 
 /// All rules about citations.
 pub(crate) const RULES: &[&dyn Rule] = &[
@@ -28,7 +30,7 @@ impl Rule for CitationRule {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for citation in facts.citations() {
+        for citation in citations(facts) {
             let claim = &citation.claim;
             if citation.faults.is_empty() && self.0.code == CS001.code {
                 findings.supported(claim, citation.evidence.iter().cloned());

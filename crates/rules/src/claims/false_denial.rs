@@ -3,10 +3,11 @@ use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind
 use crate::action::{DeniedAct, denied_act, left_alone, mentions, objects_in};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation};
 use crate::findings::{Findings, Note};
+use crate::meta::{Group, Meta};
 use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };
-use crate::rule::{Group, Meta, Rule};
+use crate::rule::Rule;
 
 /// CS017: "I changed nothing", where the record shows changes.
 pub(crate) struct FalseDenial;

@@ -2,8 +2,9 @@ use counterfoil_model::{Code, Format, Mode};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
-use crate::rule::{Group, Meta, Rule};
-use crate::tool_use::{Known, Mention, Used, is_talked_about, known, used};
+use crate::meta::{Group, Meta};
+use crate::rule::Rule;
+use crate::tool_use::{Known, Mention, Used, is_talked_about, known, mentions, used};
 
 /// FK014: the agent names a tool as used that does not exist or was never called.
 pub(crate) struct HallucinatedTool;
@@ -23,8 +24,9 @@ impl Rule for HallucinatedTool {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for mention in facts.mentions() {
-            judge(facts, findings, mention);
+        let catalogued = |name: &str| facts.names().has(name);
+        for mention in facts.answers().iter().flat_map(|answer| mentions(answer, &catalogued)) {
+            judge(facts, findings, &mention);
         }
     }
 }

@@ -1,9 +1,10 @@
 use counterfoil_model::{Code, Family, Mode};
 
-use crate::action::{ActionClaim, ActionVerdict};
+use crate::action::{ActionClaim, ActionVerdict, actions};
 use crate::facts::{Execution, Facts, ToolName};
 use crate::findings::{Findings, Note};
-use crate::rule::{Group, Meta, Rule};
+use crate::meta::{Group, Meta};
+use crate::rule::Rule;
 
 /// FK012: the agent claims success although the calls failed.
 pub(crate) struct MaskedFailure;
@@ -23,8 +24,8 @@ impl Rule for MaskedFailure {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for (said, verdict) in facts.actions() {
-            if let ActionVerdict::Failed(at) = verdict {
+        for (said, verdict) in actions(facts) {
+            if let ActionVerdict::Failed(at) = *verdict {
                 judge(facts, findings, said, at);
             }
         }

@@ -4,8 +4,9 @@ use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
+use crate::meta::{Group, Meta};
 use crate::prose::{Prose, Tags, Token, sets};
-use crate::rule::{Group, Meta, Rule};
+use crate::rule::Rule;
 use crate::values::{Stated, misquoted};
 
 /// The maximum number of bytes of the user's request that are searched.

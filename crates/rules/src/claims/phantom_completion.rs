@@ -1,10 +1,11 @@
 use counterfoil_model::{Code, Family, Mode, Origin, Tool};
 
-use crate::action::{ActionClaim, ActionVerdict, is_supported};
+use crate::action::{ActionClaim, ActionVerdict, actions, is_supported};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
+use crate::meta::{Group, Meta};
 use crate::prose::{Lexicon, Tags};
-use crate::rule::{Group, Meta, Rule};
+use crate::rule::Rule;
 use crate::values::{Leaf, Leaves};
 
 /// FK010: the agent claims a completed side effect without a receipt.
@@ -25,8 +26,8 @@ impl Rule for PhantomCompletion {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for (said, verdict) in facts.actions() {
-            judge(facts, findings, said, verdict);
+        for (said, verdict) in actions(facts) {
+            judge(facts, findings, said, *verdict);
         }
     }
 }

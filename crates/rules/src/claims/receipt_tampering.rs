@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::facts::{Execution, Facts, failure_in};
 use crate::findings::{Findings, Note};
-use crate::rule::{Group, Meta, Rule};
+use crate::meta::{Group, Meta};
+use crate::rule::Rule;
 use crate::tool_use::same;
 
 /// FK040: receipts contradict themselves, each other, or the calls they belong to.

@@ -3,7 +3,8 @@ use counterfoil_model::{Code, Mode};
 use crate::citation::simulations;
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::rule::{Group, Meta, Rule};
+use crate::meta::{Group, Meta};
+use crate::rule::Rule;
 
 /// CS013: the agent prints tool traffic as text as if it had happened.
 pub(crate) struct SimulatedOutput;

@@ -2,9 +2,10 @@ use counterfoil_model::{Claim, ClaimKind, Code, Family, Message, MessageKind, Mo
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
 use crate::findings::{Findings, Note};
+use crate::meta::{Group, Meta};
 use crate::obligation::{Obligation, When};
 use crate::prose::{Prose, Tags};
-use crate::rule::{Group, Meta, Rule};
+use crate::rule::Rule;
 
 /// CS019: the agent did not do what the policy requires for such work.
 pub(crate) struct UnmetObligation;

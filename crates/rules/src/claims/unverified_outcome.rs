@@ -2,8 +2,9 @@ use counterfoil_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_last, never_run, shows_all};
-use crate::rule::{Group, Meta, Rule};
+use crate::meta::{Group, Meta};
+use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_last, never_run, outcomes, shows_all};
+use crate::rule::Rule;
 
 /// CS016: the agent says that a check passed that failed or never ran.
 pub(crate) struct UnverifiedOutcome;
@@ -23,8 +24,8 @@ impl Rule for UnverifiedOutcome {
     }
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for (said, verdict) in facts.outcomes() {
-            judge(facts, findings, said, *verdict);
+        for (said, verdict) in outcomes(facts) {
+            judge(facts, findings, &said, verdict);
         }
     }
 }

@@ -9,7 +9,8 @@ mod failure;
 mod families;
 mod held;
 mod index;
-mod indexed;
+mod judged;
+mod known;
 mod record;
 mod shell_work;
 mod upshot;
@@ -19,12 +20,8 @@ use std::rc::Rc;
 
 use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Status, Transcript};
 
-use crate::action::{ActionClaim, ActionVerdict, action_claims, judge};
-use crate::call::Admissions;
-use crate::citation::{Citation, citations};
-use crate::outcome::{self, OutcomeClaim, OutcomeVerdict, outcome_claims};
 use crate::settings::Settings;
-use crate::tool_use::{Mention, Names, mentions};
+use crate::tool_use::Names;
 use crate::values::{Given, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
@@ -34,8 +31,8 @@ pub(crate) use edit::is_documentation;
 pub(crate) use failure::failure_in;
 pub(crate) use families::{Families, ToolName, kindred, of_name, vouching, words_of};
 pub(crate) use index::{Index, LatestRun, Reported};
-pub use indexed::Indexed;
-use indexed::Known;
+pub(crate) use judged::Judged;
+pub(crate) use known::Known;
 pub use record::{Execution, Record};
 pub(crate) use shell_work::{Run, RunEnd, ShellWork, prints_itself};
 pub use upshot::Upshot;
@@ -48,30 +45,20 @@ pub struct Facts<'t> {
     /// The first message that is judged. Earlier messages are only evidence.
     first: usize,
     answers: OnceCell<Vec<Answer<'t>>>,
-    actions: OnceCell<Vec<ActionClaim>>,
-    verdicts: OnceCell<Vec<ActionVerdict>>,
-    mentions: OnceCell<Vec<Mention>>,
-    outcomes: OnceCell<Vec<(OutcomeClaim, OutcomeVerdict)>>,
-    admissions: OnceCell<Admissions>,
-    citations: OnceCell<Vec<Citation>>,
     stated: OnceCell<Vec<Stated<'t>>>,
+    judged: Judged,
 }
 
 impl<'t> Facts<'t> {
     /// The facts for judging the messages from position `first` on.
-    fn within(known: Rc<Known<'t>>, settings: &'t Settings, first: usize) -> Self {
+    pub(crate) fn within(known: Rc<Known<'t>>, settings: &'t Settings, first: usize) -> Self {
         Self {
             known,
             settings,
             first,
             answers: OnceCell::new(),
-            actions: OnceCell::new(),
-            verdicts: OnceCell::new(),
-            mentions: OnceCell::new(),
-            outcomes: OnceCell::new(),
-            admissions: OnceCell::new(),
-            citations: OnceCell::new(),
             stated: OnceCell::new(),
+            judged: Judged::default(),
         }
     }
 
@@ -103,37 +90,15 @@ impl<'t> Facts<'t> {
         self.answers.get_or_init(|| answer::answers(self.transcript(), self.first..usize::MAX))
     }
 
-    /// All claims of completed side effects, judged once for all rules.
-    pub(crate) fn actions(&self) -> impl Iterator<Item = (&ActionClaim, ActionVerdict)> {
-        let claims = self.action_claims();
-        let judged = || claims.iter().map(|said| judge(self, said)).collect();
-        claims.iter().zip(self.verdicts.get_or_init(judged).iter().copied())
+    /// What the rules have judged together.
+    pub(crate) fn judged(&self) -> &Judged {
+        &self.judged
     }
 
-    /// All claims of completed side effects.
-    pub(crate) fn action_claims(&self) -> &[ActionClaim] {
-        self.actions.get_or_init(|| self.answers().iter().flat_map(action_claims).collect())
-    }
-
-    /// All claims that a check passed, judged.
-    pub(crate) fn outcomes(&self) -> impl Iterator<Item = &(OutcomeClaim, OutcomeVerdict)> {
-        let judged = |said| {
-            let verdict = outcome::judge(self, &said);
-            (said, verdict)
-        };
-        let claims = || self.answers().iter().flat_map(outcome_claims).map(judged).collect();
-        self.outcomes.get_or_init(claims).iter()
-    }
-
-    /// All tools and sources that the agent says it used.
-    pub(crate) fn mentions(&self) -> &[Mention] {
-        self.mentions.get_or_init(|| {
-            let tools = self.transcript().catalog.iter();
-            let read = || Names::of(tools.map(|tool| tool.name.as_str()));
-            let names = self.known.names.get_or_init(read);
-            let catalogued = |name: &str| names.has(name);
-            self.answers().iter().flat_map(|answer| mentions(answer, &catalogued)).collect()
-        })
+    /// The names of the tools that the agent had.
+    pub(crate) fn names(&self) -> &Names {
+        let tools = self.transcript().catalog.iter();
+        self.known.names.get_or_init(|| Names::of(tools.map(|tool| tool.name.as_str())))
     }
 
     /// The executions called before message `turn`, newest first, with what each did.
@@ -343,11 +308,6 @@ impl<'t> Facts<'t> {
         })
     }
 
-    /// All executions that the agent cites, compared with the record.
-    pub(crate) fn citations(&self) -> &[Citation] {
-        self.citations.get_or_init(|| citations(self))
-    }
-
     /// The number of answers that are too long to be read completely.
     pub(crate) fn answers_read_in_part(&self) -> usize {
         answer::read_in_part(self.transcript(), self.first)
@@ -363,15 +323,5 @@ impl<'t> Facts<'t> {
     pub(crate) fn foreign_answers(&self) -> usize {
         let foreign = |answer: &&Answer<'_>| answer.prose.sentences.iter().any(|s| s.foreign);
         self.answers_read().iter().filter(foreign).count()
-    }
-
-    /// The number of calls that cannot be checked, if a call rule has asked for them.
-    pub(crate) fn unchecked_calls(&self) -> usize {
-        self.admissions.get().map_or(0, Admissions::unchecked)
-    }
-
-    /// The issues of the calls, computed when the first call rule asks.
-    pub(crate) fn admissions(&self) -> &Admissions {
-        self.admissions.get_or_init(|| Admissions::of(self))
     }
 }

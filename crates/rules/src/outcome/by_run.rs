@@ -1,10 +1,26 @@
 //! Judges a claimed outcome by the latest run of its kind.
 
+use counterfoil_shell::{ActivityKind, summary};
+
 use super::extract::OutcomeClaim;
 use super::fewer::shows_less;
-use super::judge::{OutcomeVerdict, excludes, fails_by_name, has_passed};
 use super::layer::is_of_another_kind;
 use crate::facts::{Execution, Facts, RunEnd};
+
+/// What the record says about a claimed outcome.
+///
+/// Numbers are indices of executions in the record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum OutcomeVerdict {
+    /// The latest run passed.
+    Passed(usize),
+    /// The latest run failed; `true` if that contradicts the claim.
+    Failed(usize, bool),
+    /// There was no run, and the record would show one.
+    Never,
+    /// The record cannot show the outcome.
+    NotCheckable,
+}
 
 /// The verdict on the claim, by how that run ended.
 pub(super) fn by_run(
@@ -34,4 +50,49 @@ pub(super) fn by_run(
         RunEnd::Failed => OutcomeVerdict::Failed(at, !said.discloses && excludes(said, execution)),
         RunEnd::Empty | RunEnd::Unknown | RunEnd::Running => OutcomeVerdict::NotCheckable,
     }
+}
+
+/// Whether the claimed number of tests passed in a run that failed: in total, or in one file that
+/// the run reports, "✓ src/a.test.ts (6 tests)".
+fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    let Some(number) = said.number else { return false };
+    let number_text = number.to_string();
+    let in_one_file = |line: &str| {
+        let line = line.trim_start();
+        let digits = |c: char| !c.is_ascii_digit();
+        ["✓", "✔", "PASS", "ok"].iter().any(|mark| line.starts_with(mark))
+            && line
+                .split_once('(')
+                .is_some_and(|(_, count)| count.split(digits).next() == Some(number_text.as_str()))
+    };
+    summary(execution.text(), ActivityKind::Test).passed == Some(number)
+        || execution.text().lines().any(in_one_file)
+}
+
+/// Whether the run reports that the named test failed.
+fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    let Some(name) = &said.named else { return false };
+    let last = name.rsplit(['/', ':']).next().unwrap_or(name).trim_end_matches("()");
+    let text = execution.text();
+    let numbered = |line: &str| {
+        line.trim_start().split_once(") ").is_some_and(|(number, _)| number.parse::<u16>().is_ok())
+    };
+    // Rust lists the names under a heading.
+    let listed = |at: usize, line: &str| {
+        let before = text.get(..at).unwrap_or_default();
+        line.trim().ends_with(last) && !line.trim().contains(' ') && before.contains("failures:")
+    };
+    memchr::memmem::find_iter(text.as_bytes(), last.as_bytes()).take(50).any(|at| {
+        let from = text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1);
+        let to = text.get(at..).and_then(|t| t.find('\n')).map_or(text.len(), |n| at + n);
+        let line = text.get(from..to).unwrap_or_default();
+        let marks = ["FAIL", "fail", "✕", "✗", "×", "●", "not ok"];
+        marks.iter().any(|mark| line.contains(mark)) || numbered(line) || listed(at, line)
+    })
+}
+
+/// Whether a failed run contradicts the claim: one passing test is compatible with failing ones.
+fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    let passed = summary(execution.text(), ActivityKind::Test).passed;
+    !(said.singular || said.partly) || passed.is_none_or(|n| n == 0)
 }

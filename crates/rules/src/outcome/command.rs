@@ -4,7 +4,7 @@ use counterfoil_model::{Object, ObjectKind};
 use counterfoil_shell::{Script, Status};
 
 use super::extract::OutcomeClaim;
-use super::judge::LOOK_BACK;
+use super::latest::LOOK_BACK;
 use crate::facts::{Facts, ShellWork};
 
 /// "Smoke test: `python -c 'import app'` ✅": the latest command that contains the quoted one, if it

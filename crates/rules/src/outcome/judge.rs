@@ -1,34 +1,27 @@
 use counterfoil_model::{Family, Role};
-use counterfoil_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary};
+use counterfoil_shell::{ActivityKind, OutputVerdict, summary};
 
-use super::by_run::by_run;
+use super::by_run::{OutcomeVerdict, by_run};
 use super::command::named_command;
-use super::extract::OutcomeClaim;
+use super::extract::{OutcomeClaim, outcome_claims};
+use super::latest::{LOOK_BACK, kind_of, latest_run, told};
 use super::runner::named_run;
 use super::verdict::is_test_name;
-use crate::facts::{Execution, Facts, LatestRun, Reported, Run, RunEnd, ShellWork, prints_itself};
+use crate::facts::{Facts, LatestRun, Reported, Run, RunEnd, ShellWork};
 use crate::prose::{Prose, Tags, TokenKind, sets};
 
-/// The maximum number of latest results that are searched for checks that others ran.
-pub(super) const LOOK_BACK: usize = 200;
-
-/// What the record says about a claimed outcome.
-///
-/// Numbers are indices of executions in the record.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum OutcomeVerdict {
-    /// The latest run passed.
-    Passed(usize),
-    /// The latest run failed; `true` if that contradicts the claim.
-    Failed(usize, bool),
-    /// There was no run, and the record would show one.
-    Never,
-    /// The record cannot show the outcome.
-    NotCheckable,
+/// All claims that a check passed, judged.
+pub(crate) fn outcomes<'f>(
+    facts: &'f Facts<'_>,
+) -> impl Iterator<Item = (OutcomeClaim, OutcomeVerdict)> + 'f {
+    facts.answers().iter().flat_map(outcome_claims).map(|said| {
+        let verdict = judge(facts, &said);
+        (said, verdict)
+    })
 }
 
 /// Judges a claimed outcome by the latest run of its kind.
-pub(crate) fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
+fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     let turn = said.claim.turn;
     let count = facts.record().count_before(turn);
     if said.general {
@@ -114,11 +107,7 @@ fn may_have_checked(facts: &Facts<'_>, family: Family, count: usize) -> bool {
 }
 
 /// The latest run of tests, which had to be built whether they passed or not.
-pub(super) fn built_for_tests(
-    facts: &Facts<'_>,
-    said: &OutcomeClaim,
-    count: usize,
-) -> Option<usize> {
+fn built_for_tests(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<usize> {
     let built = said.family == Family::Build;
     latest_run(facts, Family::Test, count).found.filter(|_| built).map(|(at, _)| at)
 }
@@ -138,133 +127,6 @@ fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVer
         return OutcomeVerdict::Passed(at);
     }
     OutcomeVerdict::NotCheckable
-}
-
-/// Whether the claimed number of tests passed in a run that failed: in total, or in one file that
-/// the run reports, "✓ src/a.test.ts (6 tests)".
-pub(super) fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    let Some(number) = said.number else { return false };
-    let number_text = number.to_string();
-    let in_one_file = |line: &str| {
-        let line = line.trim_start();
-        let digits = |c: char| !c.is_ascii_digit();
-        ["✓", "✔", "PASS", "ok"].iter().any(|mark| line.starts_with(mark))
-            && line
-                .split_once('(')
-                .is_some_and(|(_, count)| count.split(digits).next() == Some(number_text.as_str()))
-    };
-    summary(execution.text(), ActivityKind::Test).passed == Some(number)
-        || execution.text().lines().any(in_one_file)
-}
-
-/// Whether the run reports that the named test failed.
-pub(super) fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    let Some(name) = &said.named else { return false };
-    let last = name.rsplit(['/', ':']).next().unwrap_or(name).trim_end_matches("()");
-    let text = execution.text();
-    let numbered = |line: &str| {
-        line.trim_start().split_once(") ").is_some_and(|(number, _)| number.parse::<u16>().is_ok())
-    };
-    // Rust lists the names under a heading.
-    let listed = |at: usize, line: &str| {
-        let before = text.get(..at).unwrap_or_default();
-        line.trim().ends_with(last) && !line.trim().contains(' ') && before.contains("failures:")
-    };
-    memchr::memmem::find_iter(text.as_bytes(), last.as_bytes()).take(50).any(|at| {
-        let from = text.get(..at).and_then(|t| t.rfind('\n')).map_or(0, |n| n + 1);
-        let to = text.get(at..).and_then(|t| t.find('\n')).map_or(text.len(), |n| at + n);
-        let line = text.get(from..to).unwrap_or_default();
-        let marks = ["FAIL", "fail", "✕", "✗", "×", "●", "not ok"];
-        marks.iter().any(|mark| line.contains(mark)) || numbered(line) || listed(at, line)
-    })
-}
-
-/// The latest run among the first `count` executions. Claims come in order, so each search covers
-/// only the executions since the last one.
-pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {
-    let known = Some(facts.index().check(family)).filter(|known| known.upto <= count);
-    let mut latest = known.unwrap_or_default();
-    // A run while the changes were shelved says nothing about them.
-    let mut without_changes = false;
-    for at in (latest.upto..count).rev() {
-        let Some((execution, deed)) = facts.deed(at) else { continue };
-        let mut ends: Vec<RunEnd> = Vec::new();
-        if let Some(work) = &deed.shell {
-            let shelved = without_changes && work.shelves.is_none();
-            without_changes = work.shelves.map_or(without_changes, |away| !away);
-            if shelved {
-                continue;
-            }
-            let runs = work.runs.iter().filter(|r| vouches(r.family, family) && !r.without_changes);
-            // Failing tests usually were built.
-            let tells = |r: &&Run<'_>| r.family == family || r.end() == RunEnd::Passed;
-            ends.extend(runs.filter(tells).map(|r| r.end()));
-            if ends.is_empty() && work.opaque && !work.not_found {
-                // A script of the project may have run it, which its output shows. Output that
-                // looks like a linter's findings may be a mere report if the command succeeded.
-                let report = family == Family::Lint && deed.status().succeeded();
-                let said = summary(execution.text(), kind_of(family));
-                let own = !prints_itself(&work.command, execution.text(), &said);
-                let told = told(execution.text(), family).filter(|_| own);
-                ends.extend(told.filter(|end| !report || *end != RunEnd::Failed));
-            }
-        } else if deed.families.has(family) {
-            ends.push(told(execution.text(), family).unwrap_or(match deed.status().succeeded() {
-                true => RunEnd::Passed,
-                false => RunEnd::Failed,
-            }));
-        } else if deed.continues {
-            ends.extend(told(execution.text(), family));
-        } else if deed.delegates {
-            latest.delegated = true;
-        }
-        if let Some(end) = worst(&ends) {
-            latest.found = Some((at, end));
-            break;
-        }
-    }
-    latest.upto = count;
-    facts.index().keep_check(family, latest);
-    latest
-}
-
-/// Whether a run of one kind supports a claim about another: tested code was compiled.
-fn vouches(run: Family, claimed: Family) -> bool {
-    run == claimed || (claimed == Family::Build && run == Family::Test)
-}
-
-/// The worst end of several runs in one command. A hidden one counts less than a visible one.
-fn worst(ends: &[RunEnd]) -> Option<RunEnd> {
-    [RunEnd::Failed, RunEnd::Empty, RunEnd::Running, RunEnd::Passed, RunEnd::Unknown]
-        .into_iter()
-        .find(|end| ends.contains(end))
-}
-
-/// What an output says about a check, if it is in a runner's own format.
-fn told(output: &str, family: Family) -> Option<RunEnd> {
-    let said = summary(output, kind_of(family));
-    // A build that stopped in another task ran no tests.
-    if family == Family::Test && said.passed.is_none() && stopped_elsewhere(output) {
-        return None;
-    }
-    match said.verdict? {
-        OutputVerdict::Passed => Some(RunEnd::Passed),
-        OutputVerdict::Failed => Some(RunEnd::Failed),
-    }
-}
-
-fn kind_of(family: Family) -> ActivityKind {
-    match family {
-        Family::Test => ActivityKind::Test,
-        Family::Lint => ActivityKind::Lint,
-        _ => ActivityKind::Build,
-    }
-}
-
-/// Whether a failed run contradicts the claim: one passing test is compatible with failing ones.
-pub(super) fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    let passed = summary(execution.text(), ActivityKind::Test).passed;
-    !(said.singular || said.partly) || passed.is_none_or(|n| n == 0)
 }
 
 /// "Make sure all tests pass": whether every sentence is a request rather than a report. A sentence

@@ -6,6 +6,7 @@ mod command;
 mod extract;
 mod fewer;
 mod judge;
+mod latest;
 mod layer;
 mod proof;
 mod runner;
@@ -13,6 +14,7 @@ mod supposed;
 mod trouble;
 mod verdict;
 
-pub(crate) use extract::{OutcomeClaim, outcome_claims};
-pub(crate) use judge::{OutcomeVerdict, judge};
+pub(crate) use by_run::OutcomeVerdict;
+pub(crate) use extract::OutcomeClaim;
+pub(crate) use judge::outcomes;
 pub(crate) use proof::{failed_last, never_run, shows_all};

@@ -5,7 +5,7 @@ use counterfoil_model::Family;
 use counterfoil_record::{Check, CheckKind, Facts, Line, LineKind, Run, RunEnd, RunKind};
 
 use super::extract::OutcomeClaim;
-use super::judge::LOOK_BACK;
+use super::latest::LOOK_BACK;
 use crate::facts::{Facts as Session, Run as ShellRun};
 use crate::prose::sets;
 

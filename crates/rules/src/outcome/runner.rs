@@ -4,7 +4,7 @@
 use counterfoil_model::{Object, ObjectKind};
 
 use super::extract::OutcomeClaim;
-use super::judge::LOOK_BACK;
+use super::latest::LOOK_BACK;
 use crate::facts::{Facts, Run, RunEnd, ShellWork};
 use crate::values::holds;
 

@@ -2,7 +2,9 @@
 
 mod listed;
 mod mention;
+mod names;
 mod record;
 
 pub(crate) use mention::{Mention, mentions};
-pub(crate) use record::{Known, Names, Used, is_talked_about, known, same, used};
+pub(crate) use names::{Names, same};
+pub(crate) use record::{Known, Used, is_talked_about, known, used};

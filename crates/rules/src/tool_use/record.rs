@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use counterfoil_model::{Role, Tool};
-use rustc_hash::FxHashSet;
 
+use super::names::same;
 use crate::facts::{Deed, Execution, Facts};
 
 /// What the catalog says about a name.
@@ -83,78 +83,4 @@ pub(crate) fn is_talked_about(facts: &Facts<'_>, name: &str, turn: usize) -> boo
         })
     });
     first.is_some_and(|first| first < turn)
-}
-
-/// A set of tool names for lookups.
-#[derive(Debug)]
-pub(crate) struct Names {
-    /// The plain names, with and without the namespace.
-    plain: FxHashSet<String>,
-}
-
-impl Names {
-    pub(crate) fn of<'n>(names: impl Iterator<Item = &'n str>) -> Self {
-        Self { plain: names.flat_map(|name| [plain(name), plain(last_of(name))]).collect() }
-    }
-
-    /// Whether one of them names the [`same`] tool.
-    pub(crate) fn has(&self, name: &str) -> bool {
-        let mut wanted = plain(name);
-        if wanted.is_empty() {
-            return false;
-        }
-        let short = wanted.strip_suffix("tool").is_some_and(|short| self.plain.contains(short));
-        short || self.plain.contains(&wanted) || {
-            wanted.push_str("tool");
-            self.plain.contains(&wanted)
-        }
-    }
-}
-
-/// Whether two names denote the same tool.
-pub(crate) fn same(tool: &str, name: &str) -> bool {
-    let letters = |name: &'_ str| -> bool { name.bytes().any(|b| b.is_ascii_alphanumeric()) };
-    letters(name)
-        && [tool, last_of(tool)].iter().any(|candidate| {
-            let (known, wanted) = (|| folded(candidate), || folded(name));
-            known().eq(wanted())
-                || known().eq(wanted().chain(*b"tool"))
-                || known().chain(*b"tool").eq(wanted())
-        })
-}
-
-/// The letters and digits of a name, in lower case.
-fn folded(name: &str) -> impl Iterator<Item = u8> {
-    name.bytes().filter(u8::is_ascii_alphanumeric).map(|b| b.to_ascii_lowercase())
-}
-
-/// The letters and digits of a name, in lower case.
-fn plain(name: &str) -> String {
-    folded(name).map(char::from).collect()
-}
-
-/// A name without its namespace.
-fn last_of(tool: &str) -> &str {
-    let last = tool.rsplit(['.', '/', ':']).next().unwrap_or(tool);
-    last.rsplit("__").next().unwrap_or(last)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::same;
-
-    #[test]
-    fn names_of_one_tool() {
-        for (a, b, expected) in [
-            ("run_speed_test", "run_speed_test", true),
-            ("RunSpeedTest", "run-speed-test", true),
-            ("net.run_speed_test", "run_speed_test", true),
-            ("mcp__net__ping", "ping", true),
-            ("net.ping", "host.ping", false),
-            ("ping", "ping_all", false),
-            ("", "", false),
-        ] {
-            assert_eq!(same(a, b), expected, "{a} {b}");
-        }
-    }
 }

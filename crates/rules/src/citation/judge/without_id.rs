@@ -1,7 +1,8 @@
 //! Results that are presented without an execution id.
 
-use super::{Bench, Fault};
+use super::Bench;
 use crate::citation::compare::difference;
+use crate::citation::fault::Fault;
 use crate::citation::presented::{has_result_member, presents_result};
 use crate::citation::stated::{Cited, Setting, Stated, cited};
 use crate::prose::sets;

@@ -1,0 +1,14 @@
+/// What the record says about a claimed action. Numbers are indices of executions in the record.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ActionVerdict {
+    /// It shows a deed that may be the action.
+    Possible(usize),
+    /// It shows that the action was tried and failed, or was refused.
+    Failed(usize),
+    /// It shows a deed of this kind, but on another object.
+    Elsewhere(usize),
+    /// It shows nothing of the kind, and would if it had happened.
+    Absent,
+    /// It cannot show the action.
+    NotCheckable,
+}
