@@ -1,7 +1,6 @@
 //! Statements, blocks and pipelines.
 
 use super::names::Names;
-use super::stage::Stage;
 use crate::NotAnalysable;
 
 /// Constructs inside one another; brackets and blocks count several times.
@@ -347,35 +346,6 @@ impl Reader {
         let rest = self.text.iter().skip(self.at);
         let mut word = rest.take_while(|c| c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
         word.all(|c| c.is_ascii_digit() || *c == '.')
-    }
-
-    fn command(&mut self, piped: bool) -> Read<Value> {
-        let Some(name) = self.argument()? else { return Err(self.syntax("a command is missing")) };
-        let mut stage = Stage::new(name, piped);
-        loop {
-            self.skip_blanks();
-            match (self.peek(), self.peek_at(1)) {
-                (None | Some('\n' | ';' | '|' | ')' | '}'), _) | (Some('&'), _) => break,
-                (Some(','), _) => self.at += 1,
-                _ if self.takes("--%") => self.verbatim(&mut stage),
-                _ => match self.redirect()? {
-                    Some(redirect) => stage.redirects.push(redirect),
-                    None => match self.argument()? {
-                        Some(argument) => stage.arguments.push(argument),
-                        None => return Err(self.syntax("an argument cannot be read")),
-                    },
-                },
-            }
-        }
-        stage.close(self)
-    }
-
-    /// Words that are passed on as they are written.
-    fn verbatim(&mut self, stage: &mut Stage) {
-        let rest = self.text.iter().skip(self.at);
-        let line: String = rest.take_while(|c| !matches!(c, '\n' | '|')).collect();
-        self.at += line.chars().count();
-        stage.arguments.extend(line.split_whitespace().map(super::word::Argument::fixed));
     }
 
     /// `> file`, `2>&1`, `*> $null`

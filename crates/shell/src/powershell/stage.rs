@@ -4,21 +4,53 @@ use super::names::{Does, Entry, Parameter, Takes};
 use super::reader::{Read, Reader, Value};
 use super::word::{Argument, fixed};
 
-pub(super) struct Stage {
+struct Stage {
     name: Argument,
-    pub(super) arguments: Vec<Argument>,
-    pub(super) redirects: Vec<String>,
+    arguments: Vec<Argument>,
+    redirects: Vec<String>,
     /// It reads from a pipe.
     piped: bool,
 }
 
+impl Reader {
+    /// Reads a command and what it is called with.
+    pub(super) fn command(&mut self, piped: bool) -> Read<Value> {
+        let Some(name) = self.argument()? else { return Err(self.syntax("a command is missing")) };
+        let mut stage = Stage::new(name, piped);
+        loop {
+            self.skip_blanks();
+            match (self.peek(), self.peek_at(1)) {
+                (None | Some('\n' | ';' | '|' | ')' | '}'), _) | (Some('&'), _) => break,
+                (Some(','), _) => self.at += 1,
+                _ if self.takes("--%") => self.verbatim(&mut stage),
+                _ => match self.redirect()? {
+                    Some(redirect) => stage.redirects.push(redirect),
+                    None => match self.argument()? {
+                        Some(argument) => stage.arguments.push(argument),
+                        None => return Err(self.syntax("an argument cannot be read")),
+                    },
+                },
+            }
+        }
+        stage.close(self)
+    }
+
+    /// Words that are passed on as they are written.
+    fn verbatim(&mut self, stage: &mut Stage) {
+        let rest = self.text.iter().skip(self.at);
+        let line: String = rest.take_while(|c| !matches!(c, '\n' | '|')).collect();
+        self.at += line.chars().count();
+        stage.arguments.extend(line.split_whitespace().map(Argument::fixed));
+    }
+}
+
 impl Stage {
-    pub(super) fn new(name: Argument, piped: bool) -> Self {
+    fn new(name: Argument, piped: bool) -> Self {
         Self { name, arguments: Vec::new(), redirects: Vec::new(), piped }
     }
 
     /// The command with its arguments, once all of them are read.
-    pub(super) fn close(self, reader: &mut Reader) -> Read<Value> {
+    fn close(self, reader: &mut Reader) -> Read<Value> {
         // `& { … }`: its commands are on the lines before.
         if self.name.is_block {
             return Ok(Value::Unknown);
