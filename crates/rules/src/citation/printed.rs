@@ -4,7 +4,8 @@ use counterfoil_model::{Claim, ClaimKind, Role, Span};
 
 use super::compare::spaced;
 use super::stated::cited;
-use super::traffic::{Firmness, Traffic, traffic};
+use super::traffic::{Traffic, traffic};
+use super::traffic_line::Firmness;
 use crate::facts::{Answer, Facts};
 use crate::tool_use::same;
 

@@ -3,8 +3,8 @@ use std::sync::LazyLock;
 use counterfoil_model::Span;
 
 use super::traffic_line::{
-    attribute, begins_anew, fence, is_exit, label, opening_tag, printed_object_tool, printed_tool,
-    result_heading,
+    Firmness, attribute, begins_anew, fence, is_exit, label, opening_tag, printed_object_tool,
+    printed_tool, result_heading,
 };
 use crate::prose::sets;
 use crate::values::Signs;
@@ -20,17 +20,6 @@ pub(crate) struct Traffic {
     pub(crate) firmness: Firmness,
     /// The tool of the printed call, if the call counts only when such a tool exists.
     pub(crate) doubtful: Option<String>,
-}
-
-/// How plainly printed output is presented as something that happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Firmness {
-    /// Markup of a tool call, in running text.
-    Markup,
-    /// Words such as "Tool result:", which may introduce a paraphrase.
-    Heading,
-    /// Words such as "The tool returned:", which may introduce the agent's own summary.
-    Summary,
 }
 
 /// Finds printed output. Inline code, prose about markup, and code blocks in a language are

@@ -1,7 +1,17 @@
 //! Classifies a line of printed tool traffic.
 
-use super::traffic::Firmness;
 use crate::prose::sets;
+
+/// How plainly printed output is presented as something that happened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Firmness {
+    /// Markup of a tool call, in running text.
+    Markup,
+    /// Words such as "Tool result:", which may introduce a paraphrase.
+    Heading,
+    /// Words such as "The tool returned:", which may introduce the agent's own summary.
+    Summary,
+}
 
 /// The language of a fence line; empty if it has none.
 pub(super) fn fence(line: &str) -> Option<&str> {

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use counterfoil_model::Family;
 
-use super::extract::{is_fraction, is_qualified};
 use super::trouble::clears;
-use super::verdict::{check_at, ends_before, is_part, is_wished, passing_at};
+use super::verdict::{
+    check_at, ends_before, is_fraction, is_part, is_qualified, is_wished, passing_at,
+};
 use crate::prose::{Action, Clause, Mood, Prose, Subject, Tags, Token, TokenKind, Voice};
 
 /// A check that is named earlier in the sentence: "Tests: 12/12 passing", "I ran the tests and

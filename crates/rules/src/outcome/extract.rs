@@ -2,10 +2,11 @@ use counterfoil_model::{Claim, ClaimKind, Family};
 
 use super::beside::{check_before, check_run};
 use super::supposed::{is_order, is_supposed};
-use super::trouble::{clears, fails, is_cross, reports_trouble};
+use super::trouble::{clears, reports_trouble};
 use super::verdict::{
-    builds_at, check_at, describes_check, ends_before, is_generic, is_part, is_wished,
-    may_give_verdict, named_test, passes_everything, passing_at, says_which, sum_of_run,
+    builds_at, check_at, describes_check, ends_before, is_fraction, is_generic, is_part,
+    is_qualified, is_wished, may_give_verdict, named_test, passes_everything, passing_at,
+    says_which, sum_of_run,
 };
 use crate::action::objects_in;
 use crate::facts::Answer;
@@ -330,38 +331,6 @@ fn everything(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     (!ends_before(prose, clause.tokens.start + at)).then_some(clause.tokens.start + at)
 }
 
-/// "9 of 10", "3/5": not all of them.
-pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    // "Of its 5 tests 4 pass"
-    let led = tokens.iter().position(|t| prose.is(t, words!["of"])).is_some_and(|of| {
-        let behind = tokens.get(of + 1..).unwrap_or_default().iter();
-        behind.filter(|t| t.kind == TokenKind::Number).count() > 1
-    });
-    // "57 of the 58 tests"
-    let numbered = |w: &[Token]| {
-        let [a, of, the, b] = w else { return false };
-        let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
-        numbers
-            && prose.is(of, words!["of"])
-            && the.has(Tags::DETERMINER.or(Tags::THING))
-            && prose.word(a) != prose.word(b)
-    };
-    led || tokens.windows(4).any(numbered)
-        || tokens.windows(3).any(|w| {
-            let [a, of, b] = w else { return false };
-            let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
-            numbers
-                && (prose.word(of) == "of" || prose.word(of) == "out")
-                && prose.word(a) != prose.word(b)
-        })
-        || tokens.iter().any(|t| {
-            prose.word(t).split_once('/').is_some_and(|(a, b)| {
-                let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
-                digits(a) && digits(b) && a != b
-            })
-        })
-}
-
 /// "tests pass for module A": a part is named after the verdict.
 fn is_narrowed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let Some(at) = passing_at(prose, tokens) else { return false };
@@ -387,27 +356,6 @@ fn looks_back(prose: &Prose<'_>, clause: &Clause) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     let first = prose.tokens.get(sentence.tokens.start);
     first.is_some_and(|t| prose.is(t, words!["before", "until", "prior", "previously", "earlier"]))
-}
-
-/// "All tests pass except two", "all pass, but two fail", "37 passed, 1 failed": the sentence
-/// itself restricts the claim.
-pub(super) fn is_qualified(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
-    let sentence = prose.tokens(sentence.unwrap_or_default());
-    let own = prose.tokens(clause.tokens.clone());
-    let lead = own.iter().position(|t| !matches!(t.kind, TokenKind::Symbol(_)));
-    let led_by_but = lead.and_then(|at| own.get(at)).is_some_and(|t| prose.is(t, words!["but"]));
-    let some_fail = sentence.windows(2).any(|pair| {
-        let [number, word] = pair else { return false };
-        number.kind == TokenKind::Number && prose.word(number) != "0" && fails(prose, word)
-    });
-    some_fail
-        || sentence.iter().any(|t| {
-            is_cross(t)
-                || prose.is(t, words!["except", "apart", "besides", "excluding", "aside"])
-                || prose.is(t, words!["timeout", "timeouts"])
-                || !led_by_but && prose.is(t, words!["but"])
-        })
 }
 
 /// "As I said in the last session": about another session, which is not in this record.

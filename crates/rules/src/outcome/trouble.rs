@@ -2,15 +2,10 @@
 
 use counterfoil_model::Family;
 
-use super::verdict::{check_at, describes_check, passing_at};
+use super::verdict::{check_at, describes_check, fails, is_cross, passing_at};
 use crate::prose::{
     Action, Clause, Kinds, Mood, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };
-
-/// Whether a token is a mark for "failed".
-pub(super) fn is_cross(token: &Token) -> bool {
-    matches!(token.kind, TokenKind::Symbol('❌' | '✗' | '✘' | '✖' | '🔴'))
-}
 
 /// The index of the statement that there is no trouble: "no lint errors", "0 issues", "without
 /// errors", "no failing tests", "all warnings are resolved".
@@ -51,12 +46,6 @@ fn linter_is_silent(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     let to = behind.get(nothing + 2).is_some_and(|t| prose.is(t, tells));
     let told = to || behind.get(..nothing)?.last().is_some_and(verb);
     (told && closed).then_some(linter + 1 + nothing)
-}
-
-/// "failing", "failed", "fails", about tests.
-pub(super) fn fails(prose: &Prose<'_>, token: &Token) -> bool {
-    token.has(Tags::FAILURE)
-        && prose.is(token, words!["failing", "failed", "fail", "fails", "broken"])
 }
 
 /// Whether the clause says that a check failed.

@@ -3,13 +3,17 @@
 use counterfoil_model::Family;
 use counterfoil_shell::{ActivityKind, Script, activities};
 
-use super::trouble::{fails, is_cross};
 use crate::prose::{Action, Clause, Kinds, Prose, Tags, Token, TokenKind, Words, sets};
 use crate::values::whole;
 
 /// Whether a token is a mark for "passed".
 pub(super) fn is_tick(token: &Token) -> bool {
     matches!(token.kind, TokenKind::Symbol('✅' | '✔' | '✓' | '☑' | '🟢'))
+}
+
+/// Whether a token is a mark for "failed".
+pub(super) fn is_cross(token: &Token) -> bool {
+    matches!(token.kind, TokenKind::Symbol('❌' | '✗' | '✘' | '✖' | '🔴'))
 }
 
 /// The check that a word, a pair of words or inline code names.
@@ -431,4 +435,63 @@ fn hands_over(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         && thing.noun != Some(Family::Test)
         && !thing.tags.any(Tags::PASSING.or(Tags::FAILURE).or(Tags::PREPOSITION))
         && !prose.is(thing, words!["times", "runs", "skipped"])
+}
+
+/// "failing", "failed", "fails", about tests.
+pub(super) fn fails(prose: &Prose<'_>, token: &Token) -> bool {
+    token.has(Tags::FAILURE)
+        && prose.is(token, words!["failing", "failed", "fail", "fails", "broken"])
+}
+
+/// "9 of 10", "3/5": not all of them.
+pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    // "Of its 5 tests 4 pass"
+    let led = tokens.iter().position(|t| prose.is(t, words!["of"])).is_some_and(|of| {
+        let behind = tokens.get(of + 1..).unwrap_or_default().iter();
+        behind.filter(|t| t.kind == TokenKind::Number).count() > 1
+    });
+    // "57 of the 58 tests"
+    let numbered = |w: &[Token]| {
+        let [a, of, the, b] = w else { return false };
+        let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
+        numbers
+            && prose.is(of, words!["of"])
+            && the.has(Tags::DETERMINER.or(Tags::THING))
+            && prose.word(a) != prose.word(b)
+    };
+    led || tokens.windows(4).any(numbered)
+        || tokens.windows(3).any(|w| {
+            let [a, of, b] = w else { return false };
+            let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
+            numbers
+                && (prose.word(of) == "of" || prose.word(of) == "out")
+                && prose.word(a) != prose.word(b)
+        })
+        || tokens.iter().any(|t| {
+            prose.word(t).split_once('/').is_some_and(|(a, b)| {
+                let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+                digits(a) && digits(b) && a != b
+            })
+        })
+}
+
+/// "All tests pass except two", "all pass, but two fail", "37 passed, 1 failed": the sentence
+/// itself restricts the claim.
+pub(super) fn is_qualified(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
+    let sentence = prose.tokens(sentence.unwrap_or_default());
+    let own = prose.tokens(clause.tokens.clone());
+    let lead = own.iter().position(|t| !matches!(t.kind, TokenKind::Symbol(_)));
+    let led_by_but = lead.and_then(|at| own.get(at)).is_some_and(|t| prose.is(t, words!["but"]));
+    let some_fail = sentence.windows(2).any(|pair| {
+        let [number, word] = pair else { return false };
+        number.kind == TokenKind::Number && prose.word(number) != "0" && fails(prose, word)
+    });
+    some_fail
+        || sentence.iter().any(|t| {
+            is_cross(t)
+                || prose.is(t, words!["except", "apart", "besides", "excluding", "aside"])
+                || prose.is(t, words!["timeout", "timeouts"])
+                || !led_by_but && prose.is(t, words!["but"])
+        })
 }

@@ -1,6 +1,6 @@
 //! Names spelled like code among the names of tools: "search_trains, book_train, fare_compare".
 
-use super::mention::{Thing, bare_name};
+use super::thing::{Thing, bare_name};
 use crate::prose::{BlockKind, Clause, Kinds, Prose, Tags, Token, TokenKind};
 
 /// The minimum number of tool names that make a list of tools.

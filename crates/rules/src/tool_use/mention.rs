@@ -3,6 +3,7 @@ use std::ops::Range;
 use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::listed::{labelled_tools, labels, listed_tools};
+use super::thing::{Thing, bare_name};
 use crate::facts::Answer;
 use crate::prose::{
     Action, BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
@@ -66,29 +67,6 @@ fn mention(answer: &Answer<'_>, clause: &Clause, thing: Thing, called: bool) -> 
     let described = !thing.noun.is_empty() && is_small(&answer.prose, thing.tokens.start);
     let claim = answer.prose.claim(clause, ClaimKind::Tool, objects, answer.turn);
     Mention { claim, name: thing.name, noun: thing.noun, called, loose, described }
-}
-
-/// A noun phrase that may be a tool.
-pub(super) struct Thing {
-    pub(super) name: String,
-    pub(super) noun: String,
-    pub(super) tokens: Range<usize>,
-}
-
-impl Thing {
-    fn is_loud(&self, prose: &Prose<'_>, clause: &Clause) -> bool {
-        let loud = |t: &Token| !prose.word(t).contains(|c: char| c.is_lowercase() || c == '_');
-        let verb = |p: &Predicate| prose.tokens.get(p.verb).is_some_and(loud);
-        !self.noun.is_empty()
-            && prose.tokens(self.tokens.clone()).iter().all(loud)
-            && clause.predicates.iter().any(verb)
-    }
-
-    /// Whether it is a tool, service or interface with a proper name: "the FactChecker API".
-    fn is_named_service(&self) -> bool {
-        let nouns = ["tool", "tools", "service", "services", "api", "apis"];
-        nouns.contains(&self.noun.as_str())
-    }
 }
 
 fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool) -> Vec<Thing> {
@@ -548,9 +526,4 @@ fn is_means(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
     named
         && !word.contains(['.', '(', '='])
         && before.is_some_and(|t| prose.is(t, words!["with", "via", "using", "through"]))
-}
-
-/// A name without parentheses and quotes.
-pub(super) fn bare_name(word: &str) -> &str {
-    word.split('(').next().unwrap_or(word).trim_matches(['"', '\'', '`'])
 }

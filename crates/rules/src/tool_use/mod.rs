@@ -4,6 +4,7 @@ mod listed;
 mod mention;
 mod names;
 mod record;
+mod thing;
 
 pub(crate) use mention::{Mention, mentions};
 pub(crate) use names::{Names, same};
