@@ -1,7 +1,7 @@
 //! Joining words that do not join clauses here: "once more", "since.", "After the edit I ran it".
 
 use super::lexicon::Tags;
-use super::tokens::{Token, TokenKind};
+use super::token::{Token, TokenKind};
 
 /// "on 4 May", "May 12", "in May", "at 9:30 AM": makes the month not a modal and the hour not a
 /// verb.

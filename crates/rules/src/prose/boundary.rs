@@ -2,7 +2,7 @@
 
 use super::lexicon::Tags;
 use super::sentences::Sentence;
-use super::tokens::{Token, TokenKind};
+use super::token::{Token, TokenKind};
 
 /// Whether a word that may begin a clause continues one here: "I then cancelled it", "I have since
 /// cancelled it", "After that I cancelled it".

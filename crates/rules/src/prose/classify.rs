@@ -1,7 +1,7 @@
 //! Classifies a run of characters: a word, a number, a path, an id.
 
 use super::sets;
-use super::tokens::TokenKind;
+use super::token::TokenKind;
 
 /// The kind of a run of characters.
 pub(super) fn classify(run: &str) -> TokenKind {

@@ -5,10 +5,10 @@ use counterfoil_model::Span;
 use super::boundary::starts_clause;
 use super::completed::predicates;
 use super::lexicon::Tags;
-use super::mood::Mood;
-use super::predicate::{Group, Predicate, Subject, has_verb};
+use super::mood::{Context, Mood};
+use super::predicate::{Predicate, has_verb};
 use super::sentences::Sentence;
-use super::tokens::{Kinds, Token};
+use super::token::{Kinds, Token};
 use super::words::{Marks, Words};
 
 /// A part of a sentence with at most one subject, and the actions that it reports.
@@ -99,19 +99,6 @@ impl Clause {
     }
 }
 
-/// What carries over from clause to clause within a sentence.
-#[derive(Debug, Default)]
-pub(super) struct Context {
-    /// The subject and the auxiliaries of the previous verb.
-    pub(super) previous: Option<(Subject, Group, Range<usize>)>,
-    /// The mood that the previous clause gives to the next one.
-    pub(super) mood: Option<Mood>,
-    /// The start of the sentence.
-    pub(super) start: usize,
-    /// How far back the subject of the clause may begin, skipping verbless insertions.
-    pub(super) reach: usize,
-}
-
 impl Context {
     /// Determines the mood of a clause and its completed verbs.
     fn read(&mut self, tokens: &[Token], sentence: &Sentence, clause: &mut Clause) {
@@ -137,7 +124,7 @@ impl Context {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Prose, Voice};
+    use super::super::{Prose, Subject, Voice};
     use super::*;
 
     /// Checks the asserted, affirmative predicates of a text: verb, voice, subject.

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use counterfoil_model::Family;
 
-use super::clause::Context;
 use super::lexicon::{Action, Tags};
+use super::mood::Context;
 use super::predicate::{
     Group, Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates,
     object_end, subject_of,
 };
 use super::telling::{accomplished, achieved, caused, comes_about, stands_alone};
-use super::tokens::{Token, TokenKind};
+use super::token::{Token, TokenKind};
 
 /// The completed verbs of a clause.
 pub(super) fn predicates(

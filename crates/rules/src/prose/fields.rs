@@ -2,7 +2,7 @@
 
 use counterfoil_model::Span;
 
-use super::blocks::{Block, BlockKind};
+use super::block::{Block, BlockKind};
 
 /// The string values of a text that is a single object or array; `None` otherwise.
 pub(super) fn fields(text: &str) -> Option<Vec<Block>> {

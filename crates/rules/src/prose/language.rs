@@ -1,7 +1,7 @@
 //! Distinguishes English from other languages, which no rule reads.
 
 use super::lexicon::{Lexicon, Tags};
-use super::tokens::Token;
+use super::token::Token;
 
 /// Letters of Spanish, German and French that English does not have.
 const LETTERS: [char; 20] = [

@@ -6,6 +6,7 @@ mod words;
 
 mod adverbial;
 mod agenda;
+mod block;
 mod blocks;
 mod boundary;
 mod classify;
@@ -18,25 +19,27 @@ mod lexicon;
 mod mood;
 mod of_a_text;
 mod predicate;
+mod read;
 mod sentences;
 pub(crate) mod sets;
 mod shouting;
 mod telling;
+mod token;
 mod tokens;
 mod unasserted;
 
 pub(crate) use agenda::is_agenda;
-pub(crate) use blocks::{Block, BlockKind, blocks};
+pub(crate) use block::{Block, BlockKind};
 pub(crate) use classify::has_file_extension;
-pub(crate) use clause::{Clause, clauses};
+pub(crate) use clause::Clause;
 pub use fence::Fence;
 pub(crate) use fields::name_of_field;
 pub(crate) use lexicon::{Action, Lexicon, Tags};
 pub(crate) use mood::Mood;
 pub(crate) use of_a_text::is_of_a_text;
 pub(crate) use predicate::{Predicate, Subject, Voice};
-pub(crate) use sentences::{Sentence, sentences};
-pub(crate) use tokens::{Kinds, Token, TokenKind};
+pub(crate) use sentences::Sentence;
+pub(crate) use token::{Kinds, Token, TokenKind};
 #[cfg(test)]
 pub(crate) use unasserted::UNASSERTED;
 pub(crate) use unasserted::{asserted, unasserted};
@@ -45,11 +48,6 @@ pub(crate) use words::Words;
 use std::ops::Range;
 
 use counterfoil_model::{Claim, ClaimKind, Object, Span};
-
-use adverbial::{date, unjoin};
-use agenda::agenda;
-use language::{is_foreign, is_suspect};
-use shouting::lower_shouted;
 
 /// A span without the punctuation and markup at its ends.
 pub(crate) fn unmarked(text: &str, span: Span) -> Span {
@@ -84,52 +82,6 @@ pub(crate) struct Prose<'t> {
 }
 
 impl<'t> Prose<'t> {
-    /// Parses a text. Linear in its length.
-    pub(crate) fn read(text: &'t str) -> Self {
-        let blocks = blocks(text);
-        let mut prose = Self {
-            text,
-            shows_code: blocks.iter().any(|block| block.kind == BlockKind::Code),
-            blocks,
-            sentences: Vec::with_capacity(text.len() / 48),
-            tokens: Vec::with_capacity(text.len() / 4),
-            clauses: Vec::with_capacity(text.len() / 24),
-            agenda: Vec::new(),
-        };
-        prose.split();
-        if is_suspect(text, &prose.tokens) {
-            prose.mark_foreign();
-        }
-        for index in 0..prose.sentences.len() {
-            clauses(&prose.tokens, &prose.sentences, index, &mut prose.clauses);
-        }
-        prose.agenda = agenda(&prose);
-        prose
-    }
-
-    fn split(&mut self) {
-        let (tokens, out) = (&mut self.tokens, &mut self.sentences);
-        for (index, block) in self.blocks.iter().enumerate().filter(|(_, b)| b.kind.is_prose()) {
-            sentences(self.text, index, block.span, tokens, out);
-        }
-        unjoin(self.text, tokens);
-        date(self.text, tokens);
-        for sentence in out {
-            lower_shouted(self.text, tokens, &sentence.tokens);
-        }
-    }
-
-    /// Finds the sentences in languages other than English.
-    fn mark_foreign(&mut self) {
-        let main = is_foreign(self.text, false);
-        for sentence in &mut self.sentences {
-            let tokens = self.tokens.get(sentence.tokens.clone()).unwrap_or_default();
-            let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { continue };
-            let words = self.text.get(first.start as usize..last.end as usize);
-            sentence.foreign = is_foreign(words.unwrap_or_default(), main);
-        }
-    }
-
     /// The tokens of a range; empty when it is out of bounds.
     pub(crate) fn tokens(&self, range: Range<usize>) -> &[Token] {
         self.tokens.get(range).unwrap_or_default()

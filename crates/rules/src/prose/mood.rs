@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::clause::Context;
 use super::lexicon::Tags;
+use super::predicate::{Group, Subject};
 use super::sentences::Sentence;
-use super::tokens::{Token, TokenKind};
+use super::token::{Token, TokenKind};
 
 /// Whether a clause is asserted, and by whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,19 @@ const GOVERNS: [(Tags, Mood); 4] = [
     (Tags::PURPOSE, Mood::Unrealised),
     (Tags::MODAL, Mood::Unrealised),
 ];
+
+/// What carries over from clause to clause within a sentence.
+#[derive(Debug, Default)]
+pub(super) struct Context {
+    /// The subject and the auxiliaries of the previous verb.
+    pub(super) previous: Option<(Subject, Group, Range<usize>)>,
+    /// The mood that the previous clause gives to the next one.
+    pub(super) mood: Option<Mood>,
+    /// The start of the sentence.
+    pub(super) start: usize,
+    /// How far back the subject of the clause may begin, skipping verbless insertions.
+    pub(super) reach: usize,
+}
 
 impl Context {
     /// The mood of a clause. What is not asserted leaves the rest of its sentence unasserted: a

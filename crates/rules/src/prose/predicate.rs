@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::lexicon::{Action, Tags};
-use super::tokens::{Token, TokenKind};
+use super::token::{Token, TokenKind};
 
 /// The actor of a verb, according to the clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,8 @@ use std::ops::Range;
 use counterfoil_model::Span;
 
 use super::lexicon::Tags;
-use super::tokens::{Token, TokenKind, tokenize};
+use super::token::{Token, TokenKind};
+use super::tokens::tokenize;
 
 /// The maximum number of tokens in a sentence. Rules look back and ahead within a sentence, so
 /// longer ones, which no person writes, are read in parts.

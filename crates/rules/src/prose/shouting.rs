@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::lexicon::Tags;
-use super::tokens::{Token, TokenKind};
+use super::token::{Token, TokenKind};
 
 /// The minimum number of words in a run. "GET and POST", "ORDER CANCELLED" are names.
 const FEWEST: usize = 3;

@@ -7,7 +7,7 @@ use super::predicate::{
     Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates, object_end,
     subject_of,
 };
-use super::tokens::{Token, TokenKind};
+use super::token::{Token, TokenKind};
 
 /// Whether the verb's subject is an action that succeeded: "went through", "succeeded".
 pub(super) fn comes_about(verb: &Token, next: Option<&Token>) -> bool {
