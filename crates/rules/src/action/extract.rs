@@ -6,7 +6,8 @@ use super::told::{Told, is_word};
 use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
 use crate::prose::{
-    BlockKind, Clause, Predicate, Prose, Tags, Token, TokenKind, Voice, sets, unmarked,
+    BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
+    unmarked,
 };
 
 /// A claim that an action was done.
@@ -27,6 +28,8 @@ pub(crate) struct ActionClaim {
     pub(crate) listed: Vec<Object>,
     /// Whether the speaker plainly reports an action of their own.
     pub(crate) direct: bool,
+    /// Whether the "I" of an earlier clause is its actor.
+    shares_agent: bool,
     /// Whether it describes a state rather than an action: what the agent read may say the same.
     pub(crate) state: bool,
     /// Whether the message itself may be the product: "I've drafted a summary".
@@ -44,7 +47,7 @@ impl ActionClaim {
     /// "I have", "we": whether the speaker names themselves as the actor.
     pub(crate) fn is_own(&self) -> bool {
         let mut words = self.claim.text.split(|c: char| !c.is_alphanumeric());
-        words.any(|word| matches!(word, "I" | "We" | "we"))
+        self.shares_agent || words.any(|word| matches!(word, "I" | "We" | "we"))
     }
 
     /// Whether the claim names the changed file.
@@ -112,6 +115,7 @@ fn action_claim(
     Some(ActionClaim {
         claim: Claim { kind, text, objects, span, turn },
         direct: is_direct(&act, state),
+        shares_agent: shares_agent(&act),
         past: predicate.voice == Voice::PastPassive,
         of_others: predicate.voice == Voice::PerfectPassive && !subject.iter().any(particular),
         family: act.family,
@@ -160,6 +164,39 @@ fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     let describes = || of_a_kind || behind.iter().any(finite);
     let aside = predicate.voice == Voice::Bare && (labels || led() || describes());
     !state && !noun && !aside && (act.told == Told::Done || !listed)
+}
+
+/// "I deleted the file and sent the report": whether the verb has the "I" of the clause before it.
+fn shares_agent(act: &ToldAct<'_, '_>) -> bool {
+    let (prose, clause) = (act.prose, act.clause);
+    let before = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
+    let before = prose.clauses.get(..before).unwrap_or_default().last();
+    let in_clause = prose.tokens(clause.tokens.start..act.predicate.verb);
+    act.predicate.voice == Voice::Active
+        && act.predicate.subject == Subject::Agent
+        && !in_clause.iter().any(|t| t.has(Tags::RELATIVE))
+        && before.is_some_and(|before| {
+            before.sentence == clause.sentence
+                && before.mood == Mood::Asserted
+                && !has_second_subject(prose, before)
+        })
+}
+
+/// "I deleted the draft that Bob wrote", "the page the team chose": whether somebody else in the
+/// clause may have done what follows.
+fn has_second_subject(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let Some(first) = clause.predicates.first() else { return true };
+    let behind = prose.tokens(first.verb + 1..clause.tokens.end.max(first.verb + 1));
+    let person = Tags::RELATIVE.or(Tags::USER).or(Tags::THIRD).or(Tags::AGENT);
+    let names = Tags::DETERMINER.or(Tags::USER_OWN);
+    let word = |t: &Token| t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION);
+    clause.predicates.len() > 1
+        || behind.iter().any(|t| t.has(person) || prose.word(t).ends_with("ed"))
+        || behind.windows(2).any(|pair| {
+            let [first, second] = pair else { return false };
+            let new = second.has(names) && word(first);
+            new || first.capital && word(second) && !second.capital && !second.has(Tags::COORDINATE)
+        })
 }
 
 /// Whether the product may be the message itself: "I've drafted a summary", "wrote the plan".

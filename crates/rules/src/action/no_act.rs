@@ -80,6 +80,10 @@ pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> b
         "flagged" => prose.before_in_sentence(predicate.verb).iter().rev().take(3).any(|t| {
             prose.is(t, words!["case", "issue", "problem", "point", "concern", "risk", "question"])
         }),
+        // "I replied to your question"
+        "replied" | "responded" => {
+            after.iter().take(4).any(|t| prose.is(t, words!["question", "questions"]))
+        }
         "answered" => !after.first().is_some_and(|t| t.capital || t.kind == TokenKind::Email),
         "let" => {
             let knows = after.iter().take(6).any(|t| prose.word(t) == "know");
@@ -226,7 +230,8 @@ pub(super) fn is_looked_at(prose: &Prose<'_>, predicate: &Predicate, verb: &str)
     verb == "opened" && prose.tokens(predicate.object_tokens.clone()).iter().take(5).any(read)
 }
 
-/// "I've marked them in bold", "removed it from this list": of the text that says so.
+/// "I've marked them in bold", "removed it from this list", "I sent you the summary above": of the
+/// text that says so.
 pub(super) fn is_of_own_text(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let mut sentences = prose.sentences.iter();
     let Some(sentence) = sentences.find(|s| s.tokens.contains(&predicate.verb)) else {
@@ -234,6 +239,7 @@ pub(super) fn is_of_own_text(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     };
     let behind = prose.tokens(predicate.verb..sentence.tokens.end);
     behind.windows(2).any(|two| match two {
+        [place, end] if prose.is(place, words!["above", "below"]) && !is_word(end) => true,
         [lead, word] => {
             let printed = lead.has(Tags::PREPOSITION) && prose.is(word, &sets::WAYS_OF_PRINT);
             let here = prose.is(lead, words!["this"]) && prose.is(word, &sets::PARTS_OF_AN_ANSWER);
