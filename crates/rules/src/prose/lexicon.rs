@@ -78,6 +78,8 @@ tags! {
     AGENDA = 46, "agenda";
     /// Introduces a statement that the speaker asserts: "let you know that".
     ASSURE = 47, "assure";
+    /// Introduces a consequence.
+    RESULT = 48, "result";
     /// "been": makes any group of auxiliaries a perfect.
     BEEN = 54, "been";
     /// Something was tried and succeeded: "managed to", "succeeded in", "took the liberty of".

@@ -62,6 +62,9 @@ impl Context {
         let mood = match words.iter().find(|t| t.kind == TokenKind::Word) {
             _ if sentence.question => Mood::Question,
             None => self.mood.unwrap_or(Mood::Asserted),
+            Some(_) if self.mood.is_some_and(may_end) && is_told_anew(tokens, sentence, range) => {
+                Mood::Asserted
+            }
             Some(head) => self.own_mood(tokens, sentence, range, head),
         };
         let governs = |tag: Tags| {
@@ -93,12 +96,62 @@ impl Context {
                 Mood::Unrealised
             }
             Some(mood) if mood != Mood::Asserted => mood,
+            // "I did not say that I cancelled it"
+            _ if head.has(Tags::RELATIVE) && !starts && is_denied(tokens, sentence, range) => {
+                Mood::Unrealised
+            }
             _ if head.has(Tags::RELATIVE) && !starts && !completes(tokens, range, head) => {
                 Mood::Relative
             }
             _ => Mood::Asserted,
         }
     }
+}
+
+/// Whether what follows may be told by the speaker again.
+fn may_end(mood: Mood) -> bool {
+    matches!(mood, Mood::Attributed | Mood::Observed | Mood::Unrealised)
+}
+
+/// "You asked for it, so I cancelled the order", "As you requested, I cancelled it", "I could wait,
+/// but I cancelled it": whether the clause says what the speaker did, whatever the sentence said
+/// before.
+fn is_told_anew(tokens: &[Token], sentence: &Sentence, range: &Range<usize>) -> bool {
+    let before = tokens.get(sentence.tokens.start..range.start).unwrap_or_default();
+    let words = tokens.get(range.clone()).unwrap_or_default();
+    let mut lead = words.iter().skip_while(|t| t.kind != TokenKind::Word);
+    let mut first = lead.next();
+    let drawn = first.is_some_and(|t| t.has(Tags::RESULT.or(Tags::ADVERSATIVE)));
+    if drawn {
+        first = lead.find(|t| !t.has(Tags::ADVERB));
+    }
+    // "Because you said I cancelled it": without the comma, they may be somebody's words.
+    let comma = [before.last(), words.first()].into_iter().flatten().any(|t| t.is(','));
+    let opens = |t: &Token| t.has(Tags::SUBORDINATE) && !t.has(Tags::CONDITIONAL);
+    let given = comma && before.first().is_some_and(opens);
+    let assured = first.is_some_and(|t| t.has(Tags::RELATIVE)) && assures(before);
+    if assured {
+        first = lead.next();
+    }
+    let own = first.is_some_and(|t| t.has(Tags::AGENT));
+    let unsure = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::PURPOSE);
+    (drawn || given || assured) && own && !words.iter().any(|t| t.has(unsure))
+}
+
+/// "I can confirm", "I should mention", "I let you know": whether the speaker asserts what follows.
+fn assures(before: &[Token]) -> bool {
+    let unsure = Tags::NEGATION.or(Tags::INTEND).or(Tags::HEDGE).or(Tags::CONDITIONAL);
+    let mut told = before.iter().rev().skip_while(|t| t.has(Tags::USER));
+    before.first().is_some_and(|t| t.has(Tags::AGENT))
+        && told.next().is_some_and(|t| {
+            t.has(Tags::ASSURE) && t.has(Tags::BASE.or(Tags::REPORT).or(Tags::REQUEST))
+        })
+        && !before.iter().any(|t| t.has(unsure) || t.has(Tags::BE))
+}
+
+fn is_denied(tokens: &[Token], sentence: &Sentence, range: &Range<usize>) -> bool {
+    let before = tokens.get(sentence.tokens.start..range.start).unwrap_or_default();
+    before.iter().rev().take(4).any(|t| t.has(Tags::NEGATION))
 }
 
 /// "I wrote `notes.md`", "I noted the change": whether the speaker's own verb has a thing for its
