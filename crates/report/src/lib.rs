@@ -14,6 +14,7 @@ mod fingerprint;
 mod format;
 mod record;
 mod renderer;
+mod severities;
 mod statistics;
 mod summary;
 mod visible;
@@ -21,10 +22,12 @@ mod visible;
 pub use baseline::{Baseline, BaselineError, KnownFinding};
 pub use checked::{Checked, Claims, Unread};
 pub use fingerprint::Fingerprint;
+pub use format::ReportFormat;
 pub use record::SCHEMA_VERSION;
-pub use renderer::{Document, Fragment, Look, Renderer, ReportFormat, RuleCard};
+pub use renderer::{Document, Fragment, Look, Renderer, RuleCard};
+pub use severities::Severities;
 pub use statistics::{Statistics, Tally};
-pub use summary::{Comparison, Judged, ProblemAt, Severities, Summary};
+pub use summary::{Comparison, Judged, ProblemAt, Summary};
 pub use visible::{
     is_unseen, json_line, json_pretty, shorten, visible, visible_output, visible_piped,
 };

@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use crate::checked::{Checked, Claims};
 use crate::fingerprint::Fingerprint;
-use crate::summary::{Severities, Summary, is_zero};
+use crate::severities::Severities;
+use crate::summary::{Summary, is_zero, kinds_of_gaps};
 
 /// The version of the JSON written here; `schemas/check-output.schema.json` describes it.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -121,14 +122,6 @@ impl<'a> TranscriptRecord<'a> {
             skipped: &transcript.skipped,
         }
     }
-}
-
-/// Returns each kind of gap once, in order.
-pub(crate) fn kinds_of_gaps(transcript: &Transcript) -> Vec<Gap> {
-    let mut gaps: Vec<Gap> = transcript.completeness.gaps().iter().map(|&(gap, _)| gap).collect();
-    gaps.sort_unstable();
-    gaps.dedup();
-    gaps
 }
 
 /// The summary as JSON.

@@ -2,7 +2,6 @@ use std::fmt;
 use std::io::{self, Write};
 
 use crate::checked::{Checked, Unread};
-use crate::format;
 use crate::summary::Summary;
 
 /// Renders a report in one format.
@@ -36,79 +35,6 @@ impl Fragment {
     #[must_use]
     pub fn body(body: String) -> Self {
         Self { body, aside: String::new() }
-    }
-}
-
-/// The output formats of a report.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ReportFormat {
-    /// For people at a terminal.
-    #[default]
-    Text,
-    /// One JSON document.
-    Json,
-    /// One JSON object a line.
-    Jsonl,
-    /// SARIF 2.1.0.
-    Sarif,
-    /// JUnit XML.
-    Junit,
-    /// Annotations of a GitHub workflow.
-    Github,
-    /// Markdown for a comment on a pull request.
-    Markdown,
-    /// One page for a browser.
-    Html,
-    /// One row per finding, for spreadsheets.
-    Csv,
-}
-
-impl ReportFormat {
-    /// Every format with its name.
-    pub const ALL: [(Self, &'static str); 9] = [
-        (Self::Text, "text"),
-        (Self::Json, "json"),
-        (Self::Jsonl, "jsonl"),
-        (Self::Sarif, "sarif"),
-        (Self::Junit, "junit"),
-        (Self::Github, "github"),
-        (Self::Markdown, "markdown"),
-        (Self::Html, "html"),
-        (Self::Csv, "csv"),
-    ];
-
-    /// Returns the format with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|&(_, known)| known == name).map(|(format, _)| format)
-    }
-
-    /// The name used on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.into_iter().find(|&(format, _)| format == self).map_or("text", |(_, name)| name)
-    }
-
-    /// Creates the renderer of this format.
-    #[must_use]
-    pub fn renderer(self, look: Look) -> Box<dyn Renderer> {
-        match self {
-            Self::Text => Box::new(format::Text::new(&look)),
-            Self::Json => Box::new(format::Json::new(&look)),
-            Self::Jsonl => Box::new(format::Jsonl::new(&look)),
-            Self::Sarif => Box::new(format::Sarif::new(look)),
-            Self::Junit => Box::new(format::Junit),
-            Self::Github => Box::new(format::Github),
-            Self::Markdown => Box::new(format::Markdown::new(&look)),
-            Self::Html => Box::new(format::Html::new(&look)),
-            Self::Csv => Box::new(format::Csv),
-        }
-    }
-}
-
-impl fmt::Display for ReportFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Finding, Severity, Subject};
+use counterfoil_model::{Finding, Subject};
 use serde::Serialize;
 
 use crate::checked::{Checked, Claims};
-use crate::summary::Severities;
+use crate::severities::Severities;
 
 /// Counts of findings by rule, model, tool and log format, each with the claims and calls checked.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -194,22 +194,4 @@ fn tools_of<'t>(tools: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
     tools.sort_unstable();
     tools.dedup();
     tools
-}
-
-impl Severities {
-    /// Counts one finding.
-    pub(crate) fn add(&mut self, severity: Severity) {
-        *match severity {
-            Severity::Error => &mut self.error,
-            Severity::Warning => &mut self.warning,
-            Severity::Note => &mut self.note,
-        } += 1;
-    }
-
-    /// Adds the counts of `other`.
-    pub(crate) fn merge(&mut self, other: Self) {
-        self.error += other.error;
-        self.warning += other.warning;
-        self.note += other.note;
-    }
 }

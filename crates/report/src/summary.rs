@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Format, Gap, Problem};
+use counterfoil_model::{Format, Gap, Problem, Transcript};
 use serde::Serialize;
 
 use crate::baseline::KnownFinding;
 use crate::checked::{Checked, Claims, Unread};
-use crate::record::kinds_of_gaps;
+use crate::severities::Severities;
 use crate::statistics::Statistics;
 
 /// The maximum number of problems and unrecognised files that are listed; the rest are only
@@ -166,17 +166,6 @@ impl Judged {
         lines.extend(self.unjudged.iter().map(unjudged));
         lines
     }
-}
-
-/// Findings by severity.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Severities {
-    /// Provable.
-    pub error: usize,
-    /// Suspicious, or true but not provable.
-    pub warning: usize,
-    /// For information.
-    pub note: usize,
 }
 
 /// A problem found while reading, with its file.
@@ -448,6 +437,14 @@ impl Summary {
             (coverage * 100.0).floor()
         )
     }
+}
+
+/// Returns each kind of gap once, in order.
+pub(crate) fn kinds_of_gaps(transcript: &Transcript) -> Vec<Gap> {
+    let mut gaps: Vec<Gap> = transcript.completeness.gaps().iter().map(|&(gap, _)| gap).collect();
+    gaps.sort_unstable();
+    gaps.dedup();
+    gaps
 }
 
 /// Formats a count with its noun: `1 error`, `2 errors`.

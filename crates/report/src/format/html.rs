@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Finding, Grade, Judgement, Severity, Subject, Verdict};
+use counterfoil_model::{Finding, Severity, Subject};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::checked::{Checked, Unread};
 use crate::excerpt::Excerpt;
-use crate::fingerprint::Fingerprint;
 use crate::record::line_of;
 use crate::renderer::{Fragment, Look, Renderer};
 use crate::statistics::Statistics;
@@ -19,7 +18,7 @@ mod around;
 mod card;
 
 use self::around::before;
-use self::card::card_of;
+use self::card::{Card, card_of, key};
 
 const STYLE: &str = include_str!("html/page.css");
 const SCRIPT: &str = include_str!("html/page.js");
@@ -120,49 +119,6 @@ impl Renderer for Html {
             script { (PreEscaped(SCRIPT)) }
         };
         tail.into_string() + "\n"
-    }
-}
-
-/// A finding or judgement about one claim or call.
-enum Card<'a> {
-    Finding(&'a Finding),
-    Judgement(&'a Judgement),
-}
-
-impl Card<'_> {
-    /// The CSS class for the underline, in the card's colour.
-    fn weight(&self) -> &'static str {
-        match self {
-            Self::Finding(finding) => match finding.severity {
-                Severity::Error => "weight-error",
-                Severity::Warning => "weight-warning",
-                Severity::Note => "weight-note",
-            },
-            Self::Judgement(judgement) => word(judgement.verdict),
-        }
-    }
-
-    /// Whether the card is an error or a warning.
-    fn is_wrong(&self) -> bool {
-        matches!(self, Self::Finding(finding) if finding.severity > Severity::Note)
-    }
-
-    /// The card's kind, as the filters name it.
-    fn kind(&self) -> &'static str {
-        match self {
-            Self::Finding(finding) if matches!(finding.subject, Subject::Call(_)) => "call",
-            Self::Finding(finding) => word(finding.verdict),
-            Self::Judgement(judgement) => word(judgement.verdict),
-        }
-    }
-}
-
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Supported => "supported",
-        Verdict::Contradicted => "contradicted",
-        Verdict::Unsupported => "unsupported",
-        Verdict::NotCheckable => "not_checkable",
     }
 }
 
@@ -293,21 +249,6 @@ fn called(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
 
 fn plain(text: &str) -> String {
     visible_output(text).into_owned()
-}
-
-/// The key that connects a card with its underlined words.
-fn key(checked: &Checked<'_>, card: &Card<'_>) -> String {
-    match card {
-        Card::Finding(finding) => Fingerprint::of(&checked.transcript.id, finding).to_string(),
-        Card::Judgement(judgement) => {
-            let claim = &judgement.claim;
-            let id = visible(&checked.transcript.id);
-            format!(
-                "{id} {} {}-{} {}",
-                claim.turn, claim.span.start, claim.span.end, judgement.rule
-            )
-        }
-    }
 }
 
 fn tables(statistics: &Statistics) -> Markup {

@@ -4,8 +4,8 @@ use counterfoil_model::{Message, Outcome, Role, ToolCall, Transcript};
 use counterfoil_redact::Redactor;
 use maud::{Markup, html};
 
-use super::{counted, visible, visible_output};
-use crate::visible::shorten;
+use crate::summary::counted;
+use crate::visible::{shorten, visible, visible_output};
 
 /// The maximum number of messages shown, counted from the newest of the turn.
 const MESSAGES: usize = 40;

@@ -1,15 +1,61 @@
 //! The details of one claim or call: the agent's words beside the record.
 
-use counterfoil_model::{Evidence, EvidenceSource};
+use counterfoil_model::{
+    Evidence, EvidenceSource, Finding, Grade, Judgement, Severity, Subject, Verdict,
+};
 use maud::{Markup, html};
 
-use super::{Card, Checked, Finding, Grade, Subject, Verdict, key, visible, visible_output, word};
-use crate::visible::shorten;
+use crate::checked::Checked;
+use crate::fingerprint::Fingerprint;
+use crate::visible::{shorten, visible, visible_output};
 
 /// The maximum number of pieces of evidence shown for a claim.
 const EVIDENCE: usize = 6;
 /// The maximum length of an excerpt, in characters.
 const EXCERPT: usize = 4_000;
+
+/// A finding or judgement about one claim or call.
+pub(super) enum Card<'a> {
+    Finding(&'a Finding),
+    Judgement(&'a Judgement),
+}
+
+impl Card<'_> {
+    /// The CSS class for the underline, in the card's colour.
+    pub(super) fn weight(&self) -> &'static str {
+        match self {
+            Self::Finding(finding) => match finding.severity {
+                Severity::Error => "weight-error",
+                Severity::Warning => "weight-warning",
+                Severity::Note => "weight-note",
+            },
+            Self::Judgement(judgement) => word(judgement.verdict),
+        }
+    }
+
+    /// Whether the card is an error or a warning.
+    pub(super) fn is_wrong(&self) -> bool {
+        matches!(self, Self::Finding(finding) if finding.severity > Severity::Note)
+    }
+
+    /// The card's kind, as the filters name it.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Finding(finding) if matches!(finding.subject, Subject::Call(_)) => "call",
+            Self::Finding(finding) => word(finding.verdict),
+            Self::Judgement(judgement) => word(judgement.verdict),
+        }
+    }
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Supported => "supported",
+        Verdict::Contradicted => "contradicted",
+        Verdict::Unsupported => "unsupported",
+        Verdict::NotCheckable => "not_checkable",
+    }
+}
 
 pub(super) fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
     let (level, verdict, code, name) = match card {
@@ -51,6 +97,21 @@ pub(super) fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
                 }
             } @else { (pieces(evidence)) }
             @if let Card::Finding(finding) = card { (beside(finding)) }
+        }
+    }
+}
+
+/// The key that connects a card with its underlined words.
+pub(super) fn key(checked: &Checked<'_>, card: &Card<'_>) -> String {
+    match card {
+        Card::Finding(finding) => Fingerprint::of(&checked.transcript.id, finding).to_string(),
+        Card::Judgement(judgement) => {
+            let claim = &judgement.claim;
+            let id = visible(&checked.transcript.id);
+            format!(
+                "{id} {} {}-{} {}",
+                claim.turn, claim.span.start, claim.span.end, judgement.rule
+            )
         }
     }
 }
