@@ -9,11 +9,14 @@ use counterfoil_model::Arguments;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::gateway::{Gateway, Step, member, not_recorded};
+use super::call::Call;
+use super::failures::not_recorded;
+use super::gateway::{Gateway, Step};
+use super::held::{Held, Wire};
 use super::looks::is_unseen;
-use super::members::Members;
-use super::message::{self, CAPABILITIES, Message, REVISION, code, id_of};
-use super::waiting::{Call, Waiting};
+use super::members::{Members, member};
+use super::message::{self, Message, code, id_of};
+use super::waiting::Waiting;
 
 /// Prefix of the ids of our own questions.
 const QUESTION: &str = "counterfoil-";
@@ -27,64 +30,6 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// The text for the model if the person did not agree.
 const DECLINED: &str = "The user did not approve this tool call; nothing was executed. Do not try \
                         to do it another way, and do not report it as done.";
-
-/// A call that is waiting for a person.
-pub(super) struct Held {
-    wire: Wire,
-    since: Instant,
-    /// The client's id for it.
-    pub(super) id: String,
-    pub(super) call: Box<Call>,
-    /// The message for the server if the person agrees.
-    line: String,
-}
-
-impl Held {
-    /// Whether its client is still waiting for it under this id.
-    pub(super) fn is_of(&self, id: &str) -> bool {
-        self.wire == Wire::Session && self.id == id
-    }
-}
-
-/// The protocol through which a call came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wire {
-    /// With a session: the client declared its capabilities once.
-    Session,
-    /// Without a session: each request declares its client's capabilities.
-    Stateless {
-        /// Whether the client can ask a person.
-        elicits: bool,
-    },
-}
-
-impl Wire {
-    pub(super) fn of(params: &Members<'_>) -> Self {
-        let meta = params.get("_meta").and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let Some(meta): Option<Value> = meta else { return Self::Session };
-        match meta.get(REVISION) {
-            Some(_) => {
-                let able = meta.get(CAPABILITIES);
-                Self::Stateless { elicits: able.is_some_and(elicits) }
-            }
-            None => Self::Session,
-        }
-    }
-
-    /// Our result in the format of this protocol.
-    pub(super) fn result(self, id: &str, mut result: Value) -> String {
-        if let (Self::Stateless { .. }, Some(members)) = (self, result.as_object_mut()) {
-            members.entry("resultType").or_insert_with(|| "complete".into());
-        }
-        message::result(id, &result)
-    }
-}
-
-/// Whether a client with these capabilities can show a form to a person.
-pub(super) fn elicits(capabilities: &Value) -> bool {
-    let able = capabilities.get("elicitation").and_then(Value::as_object);
-    able.is_some_and(|able| able.contains_key("form") || !able.contains_key("url"))
-}
 
 /// The text with every character that nobody sees, or that turns the direction of others, as its
 /// number.

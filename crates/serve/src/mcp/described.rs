@@ -4,45 +4,16 @@
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::gateway::Gateway;
+use super::lists::List;
 use super::looks::oddities;
 use super::message::Message;
 use super::pins::{PinsError, of_entry};
 use super::results::{members, unreadable};
 use super::tools::{MOST_TOOLS, Offered, Watch};
-
-/// A list of what a server defines in addition to tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum List {
-    Prompts,
-    Resources,
-    Templates,
-}
-
-impl List {
-    /// The member of a result that contains the list.
-    fn member(self) -> &'static str {
-        match self {
-            Self::Prompts => "prompts",
-            Self::Resources => "resources",
-            Self::Templates => "resourceTemplates",
-        }
-    }
-
-    /// The member of an entry that identifies it.
-    fn key(self) -> &'static str {
-        match self {
-            Self::Prompts => "name",
-            Self::Resources => "uri",
-            Self::Templates => "uriTemplate",
-        }
-    }
-}
 
 impl Gateway {
     /// A list of prompts or resources; entries that changed are left out if changes are held.

@@ -1,27 +1,29 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use counterfoil_admission::CallReport;
+use counterfoil_admission::{CallReport, writings};
 use counterfoil_guard::{
     Answer, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger,
-    Listed, Reason, Session, SessionStart, Surroundings, ToolErrorFeedback, without_hidden,
+    Listed, Session, SessionStart, Surroundings, without_hidden,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::confirm::{Held, Wire, elicits};
+use super::call::Call;
 use super::duplicates::twice;
+use super::failures::{denied, gone, not_recorded};
 use super::framing::lined;
+use super::held::{Held, Wire, elicits};
 use super::meant::message_as_meant;
-use super::members::Members;
+use super::members::{Members, member};
 use super::message::{self, Message, code, id_of, traced};
+use super::open_tasks::{Tasks, takes_tasks};
 use super::pins::Pins;
-use super::tasks::{Tasks, takes_tasks};
 use super::tools::{Offered, Watch};
 use super::unreadable::TopLevel;
-use super::waiting::{Call, Waiting};
+use super::waiting::Waiting;
 
 /// Sits between an MCP client and one server.
 ///
@@ -349,6 +351,26 @@ impl Gateway {
         }
     }
 
+    /// A call of which no list says what its tool is called. A server may take another writing of the
+    /// name, as it is taken once the list is known: where one of them never runs, the call is judged by
+    /// that one.
+    pub(super) fn by_its_denied_name(&self, call: ToolCall) -> ToolCall {
+        if self.guard.never_runs(&call.tool).is_some() {
+            return call;
+        }
+        // Where nothing runs that no rule allows, other writings are not denied by their names.
+        let unnamed = self.guard.never_runs("");
+        let is_denied = |name: &String| {
+            let why = self.guard.never_runs(name);
+            why.is_some() && why != unnamed
+        };
+        let denied = writings(&call.tool).find(is_denied);
+        match denied {
+            Some(tool) => ToolCall { tool, ..call },
+            None => call,
+        }
+    }
+
     /// What becomes of a call that fits its tool.
     fn judged(
         &self,
@@ -455,24 +477,6 @@ impl Gateway {
     }
 }
 
-/// A member of an object, if there is one that can be read.
-pub(super) fn member(raw: &RawValue, name: &str) -> Option<Value> {
-    readable_member(raw, name).ok().flatten()
-}
-
-/// A member of an object, if there is one.
-///
-/// # Errors
-/// When the object or the member cannot be read.
-pub(super) fn readable_member(raw: &RawValue, name: &str) -> serde_json::Result<Option<Value>> {
-    let members: Members<'_> = serde_json::from_str(raw.get())?;
-    members.get(name).map(|raw| serde_json::from_str(raw.get())).transpose()
-}
-
-pub(super) fn not_recorded(error: &CallError) -> String {
-    format!("counterfoil: {error}")
-}
-
 fn internal(id: &str, error: &CallError) -> Step {
     Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &not_recorded(error)))
 }
@@ -495,34 +499,7 @@ fn refused_call(
     Step::Answer(wire.result(id, message::failed(text, Some(&answer.execution_id))))
 }
 
-/// The text for the model about a denial.
-pub(super) fn denied(reasons: &[Reason]) -> String {
-    let mut text = "This tool call was blocked; nothing was executed.".to_owned();
-    let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
-    let asks = reasons.iter().any(|reason| reason.code == "approval_required");
-    let category = match asks {
-        true => ToolErrorCategory::ConfirmationRequired,
-        false => ToolErrorCategory::PolicyBlocked,
-    };
-    let feedback = ToolErrorFeedback::new(category, messages.join("; "));
-    for reason in reasons {
-        text.push_str(&format!("\n- [{}] {}", reason.code, reason.message));
-        if let Some(help) = &reason.help {
-            text.push_str(&format!(" ({help})"));
-        }
-    }
-    text.push_str("\nDo not try to do it another way, and do not report it as done.\n\n");
-    text.push_str(&feedback.format_for_llm());
-    text
-}
-
 /// The text for the model about a held tool.
 const HELD: &str = "This tool has changed since it was first seen, so the call was blocked; \
                     nothing was executed. A person has to review the change: `counterfoil mcp \
                     inspect --accept -- COMMAND`. Do not report the call as done.";
-
-/// The outcome of a call without a result.
-pub(super) fn gone(status: Status, category: ToolErrorCategory, why: &str) -> HostEnded {
-    let result = Value::String(why.to_owned());
-    HostEnded { status, category: Some(category), result, exit_code: None, truncated: false }
-}

@@ -3,6 +3,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Maximum number of members per object.
@@ -116,6 +117,20 @@ impl<'de> Visitor<'de> for InOrder {
 
 /// Up to this many members are searched linearly.
 const FEW: usize = 16;
+
+/// A member of an object, if there is one that can be read.
+pub(super) fn member(raw: &RawValue, name: &str) -> Option<Value> {
+    readable_member(raw, name).ok().flatten()
+}
+
+/// A member of an object, if there is one.
+///
+/// # Errors
+/// When the object or the member cannot be read.
+pub(super) fn readable_member(raw: &RawValue, name: &str) -> serde_json::Result<Option<Value>> {
+    let members: Members<'_> = serde_json::from_str(raw.get())?;
+    members.get(name).map(|raw| serde_json::from_str(raw.get())).transpose()
+}
 
 #[cfg(test)]
 mod tests {

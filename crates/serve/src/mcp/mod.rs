@@ -1,21 +1,27 @@
 //! The Model Context Protocol over standard input and output, one JSON-RPC message per line.
 
 mod asked;
+mod call;
 mod confirm;
 mod described;
 mod duplicates;
+mod failures;
 mod framing;
 mod from_server;
 mod gateway;
+mod held;
 mod lines;
+mod lists;
 mod looks;
 mod meant;
 mod members;
 mod message;
+mod open_tasks;
 mod own_list;
 mod pins;
 mod redaction;
 mod relay;
+mod resources;
 mod results;
 mod server;
 mod stdio;

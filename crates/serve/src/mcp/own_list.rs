@@ -8,18 +8,16 @@ use serde_json::value::RawValue;
 use tokio::sync::{MutexGuard, oneshot};
 use tokio::time::timeout;
 
-use super::gateway::{Gateway, member};
+use super::gateway::Gateway;
+use super::members::member;
 use super::message::{self, Message};
-use super::waiting::Waiting;
+use super::waiting::{Listed, Waiting};
 
 /// How long a server may take for a page. Afterwards its tools count as unknown.
 pub(crate) const LISTING: Duration = Duration::from_secs(5);
 
 /// The maximum number of pages that are requested.
 const MOST_PAGES: u32 = 1_000;
-
-/// Receives the cursor of the next page, if there is one.
-pub(super) type Listed = oneshot::Sender<Option<Value>>;
 
 /// The requests for the server's tools, page by page. Their answers come through
 /// [`Gateway::from_server`], which keeps them from the client.

@@ -9,7 +9,7 @@ use counterfoil_model::{CanonicalForm, Digest};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::described::List;
+use super::lists::List;
 use super::looks::sentences;
 
 /// Members of a tool that are for programs and people: they may change, but for the sentences in

@@ -6,14 +6,15 @@ use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::gateway::{Gateway, gone, member, not_recorded};
+use super::call::Call;
+use super::failures::{gone, not_recorded};
+use super::gateway::Gateway;
 use super::looks::sentences;
-use super::members::{Members, written};
+use super::members::{Members, member, written};
 use super::message::{self, EXECUTION_ID, Message, code};
+use super::open_tasks::begun;
 use super::pins::AGREED;
-use super::tasks;
 use super::tools::Place;
-use super::waiting::Call;
 
 /// Members of results that determine how a client reads them.
 const RESULT: [&str; 9] = [
@@ -291,7 +292,7 @@ pub(super) fn said_by(raw: &str) -> Result<Said, String> {
         // The mended text has the same members, except for what strict readers reject in them.
         members(&mended_json(raw), &RESULT).map_err(|_| format!("the result: {strict}"))?;
     }
-    if let Some(task) = tasks::begun(&value) {
+    if let Some(task) = begun(&value) {
         return Ok(Said::Task(task.to_owned()));
     }
     match value.get("resultType").map(Value::as_str) {

@@ -1,43 +1,25 @@
 //! Calls that a server continues as tasks. Each receipt stays open until the server reports how the
 //! task ended, or until the session ends.
 
-use std::collections::VecDeque;
-
 use counterfoil_formats::read_lenient;
 use counterfoil_guard::HostEnded;
 use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::gateway::{Gateway, gone, not_recorded};
+use super::call::Call;
+use super::failures::{gone, not_recorded};
+use super::gateway::Gateway;
 use super::members::Members;
-use super::message::{self, CAPABILITIES, Message, code};
+use super::message::{self, Message, code};
+use super::open_tasks::{EXTENSION, Task, asked_about, takes_tasks};
 use super::results::{Said, members, said_by, unreadable, with_id, with_note};
-use super::waiting::Call;
-
-/// The extension with which a client declares that any call may become a task.
-const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
 /// Maximum number of open tasks; beyond it, the oldest is closed.
 const MOST_TASKS: usize = 1024;
 
 /// Members of a task's state.
 const TASK: [&str; 6] = ["taskId", "status", "statusMessage", "result", "error", "_meta"];
-
-/// The calls that continue as tasks, oldest first.
-#[derive(Default)]
-pub(super) struct Tasks {
-    open: VecDeque<Task>,
-    /// The ids of tasks that were begun here, each with its client.
-    begun: VecDeque<(String, Option<String>)>,
-}
-
-struct Task {
-    id: String,
-    call: Call,
-    /// The last reported outcome, until the result is requested.
-    said: Option<HostEnded>,
-}
 
 /// The state of a task according to its server.
 enum State<'m> {
@@ -48,46 +30,6 @@ enum State<'m> {
     Result(&'m RawValue),
     /// It ended without a result.
     Over(HostEnded),
-}
-
-impl Tasks {
-    pub(super) fn knows(&self, id: &str) -> bool {
-        self.open.iter().any(|task| task.id == id)
-    }
-
-    /// Whether this client began a task with this id.
-    fn are_of(&self, client: Option<&str>, id: &str) -> bool {
-        self.begun.iter().any(|(begun, by)| begun == id && by.as_deref() == client)
-    }
-
-    fn take(&mut self, id: &str) -> Option<Call> {
-        let at = self.open.iter().position(|task| task.id == id)?;
-        self.open.remove(at).map(|task| task.call)
-    }
-}
-
-/// Whether a client's `_meta` or capabilities declare that its calls may become tasks.
-pub(super) fn takes_tasks(meta: Option<&RawValue>, greeting: bool) -> bool {
-    let object = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).ok();
-    let Some(said) = meta.and_then(object) else { return false };
-    let capabilities = if greeting { Some(&said) } else { said.get(CAPABILITIES) };
-    capabilities.and_then(|able| able.get("extensions")?.get(EXTENSION)).is_some()
-}
-
-/// The id of the task that begins with a call's result.
-pub(super) fn begun(result: &Value) -> Option<&str> {
-    // Content beside it is a first impression of the task, and not its result.
-    let named = match result.get("resultType").and_then(Value::as_str) {
-        Some("task") => result.get("taskId").or_else(|| result.pointer("/task/taskId")),
-        _ => result.pointer("/task/taskId"),
-    };
-    named.and_then(Value::as_str)
-}
-
-/// The task that a request refers to.
-pub(super) fn asked_about(message: &Message<'_>) -> Option<String> {
-    let params: Members<'_> = serde_json::from_str(message.params()?.get()).ok()?;
-    serde_json::from_str(params.get("taskId")?.get()).ok()
 }
 
 /// Reads the state of a task.

@@ -8,7 +8,7 @@ use counterfoil_model::{Origin, Tool};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::described::List;
+use super::lists::List;
 use super::looks::{oddities, oddities_of};
 use super::members::Members;
 use super::pins::{Pins, PinsError};

@@ -1,10 +1,11 @@
-use counterfoil_guard::HostedCall;
+use serde_json::Value;
+use tokio::sync::oneshot;
 
-use super::described::List;
-use super::gateway::member;
+use super::call::Call;
+use super::lists::List;
+use super::members::member;
 use super::message::Message;
-use super::own_list::Listed;
-use super::tasks::asked_about;
+use super::open_tasks::asked_about;
 
 /// The kind of a pending request.
 pub(super) enum Waiting {
@@ -27,6 +28,9 @@ pub(super) enum Waiting {
     /// Anything else.
     Other,
 }
+
+/// Receives the cursor of the next page, if there is one.
+pub(super) type Listed = oneshot::Sender<Option<Value>>;
 
 impl Waiting {
     pub(super) fn of(message: &Message<'_>, method: &str) -> Self {
@@ -54,13 +58,4 @@ impl Waiting {
 fn is_first(message: &Message<'_>) -> bool {
     let cursor = message.params().and_then(|raw| member(raw, "cursor"));
     cursor.is_none_or(|cursor| cursor.is_null())
-}
-
-/// A call that the server is executing.
-pub(super) struct Call {
-    pub(super) hosted: HostedCall,
-    pub(super) execution_id: Option<String>,
-    /// Whether it may become a task that continues after the answer, because the client supports
-    /// this.
-    pub(super) as_task: bool,
 }

@@ -1,0 +1,36 @@
+//! What is told and recorded about calls that have no result.
+
+use counterfoil_guard::{CallError, HostEnded, Reason, ToolErrorFeedback};
+use counterfoil_model::{Status, ToolErrorCategory};
+use serde_json::Value;
+
+/// The text for the model about a denial.
+pub(super) fn denied(reasons: &[Reason]) -> String {
+    let mut text = "This tool call was blocked; nothing was executed.".to_owned();
+    let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
+    let asks = reasons.iter().any(|reason| reason.code == "approval_required");
+    let category = match asks {
+        true => ToolErrorCategory::ConfirmationRequired,
+        false => ToolErrorCategory::PolicyBlocked,
+    };
+    let feedback = ToolErrorFeedback::new(category, messages.join("; "));
+    for reason in reasons {
+        text.push_str(&format!("\n- [{}] {}", reason.code, reason.message));
+        if let Some(help) = &reason.help {
+            text.push_str(&format!(" ({help})"));
+        }
+    }
+    text.push_str("\nDo not try to do it another way, and do not report it as done.\n\n");
+    text.push_str(&feedback.format_for_llm());
+    text
+}
+
+/// The outcome of a call without a result.
+pub(super) fn gone(status: Status, category: ToolErrorCategory, why: &str) -> HostEnded {
+    let result = Value::String(why.to_owned());
+    HostEnded { status, category: Some(category), result, exit_code: None, truncated: false }
+}
+
+pub(super) fn not_recorded(error: &CallError) -> String {
+    format!("counterfoil: {error}")
+}
