@@ -30,7 +30,6 @@ mod streams;
 mod upstream;
 mod witness;
 
-pub use aggregate::{NamedServer, Servers};
 pub use client::{
     ClientError, ClientOptions, Elicits, McpExecutor, McpExecutorError, Offer, inspect,
 };
@@ -47,5 +46,5 @@ pub use mcp::{
     is_unseen, oddities, output, relay, serve,
 };
 pub use streams::relay_to;
-pub use upstream::{Program, Remote, RemoteError, Server, UpstreamError};
+pub use upstream::{NamedServer, Program, Remote, RemoteError, Server, Servers, UpstreamError};
 pub use witness::{AskWitnessError, WitnessAnswer, ask_witness, latest_witnessed, serve_witness};

@@ -3,8 +3,8 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::Asked;
-use crate::client::{ALONE, Client, ClientError};
+use super::asked::Asked;
+use crate::client::ALONE;
 use crate::mcp::{Members, agreed};
 
 /// The lists that servers have.
@@ -25,7 +25,7 @@ impl List {
         }
     }
 
-    fn method(self) -> &'static str {
+    pub(super) fn method(self) -> &'static str {
         match self {
             Self::Tools => "tools/list",
             Self::Prompts => "prompts/list",
@@ -47,11 +47,6 @@ impl List {
     /// Whether requests refer to its entries by name.
     pub(super) fn is_named(self) -> bool {
         matches!(self, Self::Tools | Self::Prompts)
-    }
-
-    /// Every entry of a server's list, verbatim.
-    pub(super) async fn of(self, client: &Client) -> Result<Vec<String>, ClientError> {
-        client.listed(self.method(), self.member()).await
     }
 }
 

@@ -1,34 +1,31 @@
 //! Presents several servers as one. We are the server of one client, with or without a session, and
 //! the client of each server.
 
+mod asked;
 mod downstream;
 mod merge;
 mod owners;
 mod paused_calls;
-mod servers;
+mod resources;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::join_all;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-use crate::client::{
-    ALONE, AwayError, Client, ClientError, ClientOptions, Questions, Reconnecting, Responder,
-};
-use crate::mcp::{
-    CAPABILITIES, Members as Object, Message, REVISION, code, error, error_with, result_raw,
-};
-use crate::upstream::{Flow, Reply, UpstreamError};
+use crate::client::{Client, ClientError, ClientOptions, Questions, Reconnecting, Responder};
+use crate::mcp::{Members as Object, Message, code, error, error_with, result_raw};
+use crate::upstream::{Flow, NamedServer, Reply, Servers, UpstreamError};
+use asked::{Asked, Wrong};
 use downstream::Downstream;
 use merge::{List, finished, greeting};
 use owners::Owners;
 use paused_calls::{PausedCall, PausedCalls, PausingResponder};
-pub use servers::{NamedServer, Servers};
 
 /// Capacity of the message queue for a client that reads slowly.
 const WAITING: usize = 64;
@@ -38,10 +35,6 @@ const BETWEEN: &str = "__";
 
 /// Notification for clients when servers were added or removed.
 const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
-
-/// Requests that do not exist in the protocol without sessions.
-const ONLY_SESSIONS: [&str; 5] =
-    ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 /// Maximum number of times a call may ask for input before it is made.
 const ROUNDS: usize = 8;
@@ -79,69 +72,6 @@ struct Running {
     id: String,
     to: mpsc::Sender<String>,
     task: AbortHandle,
-}
-
-/// A parsed request.
-struct Asked {
-    id: String,
-    method: String,
-    params: String,
-    /// Whether it uses the protocol without sessions.
-    alone: bool,
-    to: mpsc::Sender<String>,
-}
-
-impl Asked {
-    /// Whether this request exists in the protocol without sessions, in the revision it names.
-    fn fits_its_wire(&self) -> Result<(), Wrong> {
-        let requested = self.meta(REVISION);
-        if requested.as_ref().is_some_and(|revision| revision != ALONE) {
-            return Err(Wrong::Client(ClientError::Refused {
-                method: self.method.clone(),
-                code: code::UNSUPPORTED_REVISION.into(),
-                message: "unsupported protocol revision".to_owned(),
-                data: Box::new(json!({ "supported": [ALONE], "requested": requested })),
-            }));
-        }
-        match ONLY_SESSIONS.contains(&self.method.as_str()) {
-            false => Ok(()),
-            true => {
-                let what = format!("the method `{}` needs a session", self.method);
-                Err(Wrong::ClientReply(code::METHOD_NOT_FOUND, what))
-            }
-        }
-    }
-
-    /// A member of the metadata of a request without a session.
-    fn meta(&self, name: &str) -> Option<Value> {
-        let params: Object<'_> = serde_json::from_str(&self.params).ok()?;
-        let meta: Object<'_> = serde_json::from_str(params.get("_meta")?.get()).ok()?;
-        serde_json::from_str(meta.get(name)?.get()).ok()
-    }
-
-    /// The capabilities of the client that sent a request without a session.
-    fn able(&self) -> Value {
-        self.meta(CAPABILITIES).unwrap_or_default()
-    }
-}
-
-/// Why a request has no result.
-enum Wrong {
-    Away(AwayError),
-    Client(ClientError),
-    ClientReply(i32, String),
-}
-
-impl From<AwayError> for Wrong {
-    fn from(error: AwayError) -> Self {
-        Self::Away(error)
-    }
-}
-
-impl From<ClientError> for Wrong {
-    fn from(error: ClientError) -> Self {
-        Self::Client(error)
-    }
 }
 
 impl Aggregate {
@@ -368,7 +298,7 @@ impl Aggregate {
             if !client.offers(list.capability()) {
                 return Ok(Vec::new());
             }
-            Ok::<_, Wrong>(list.of(&client).await?)
+            Ok::<_, Wrong>(client.listed(list.method(), list.member()).await?)
         });
         let mut all = Vec::new();
         for (member, listed) in members.iter().zip(join_all(pages).await) {

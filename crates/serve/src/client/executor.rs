@@ -9,7 +9,8 @@ use counterfoil_guard::{
 use counterfoil_model::{Origin, Tool, ToolErrorCategory};
 use serde_json::Value;
 
-use super::reconnecting::{AwayError, Reconnecting};
+use super::error::AwayError;
+use super::reconnecting::Reconnecting;
 use super::{Client, ClientError, ClientOptions};
 use crate::mcp::{Pins, PinsError, TRACE, code, oddities_of};
 use crate::upstream::{Server, UpstreamError, wrong_headers};

@@ -5,7 +5,7 @@ use counterfoil_guard::Progress;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::lock;
+use super::lock::lock;
 use crate::mcp::{Members, Message};
 
 /// Calls whose progress is reported, by progress token.

@@ -11,11 +11,24 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::followed::Followed;
-use super::{Client, Questions, READY, Responder, lock};
+use super::lock::lock;
+use super::questions::{Questions, Responder};
+use super::{Client, READY};
 use crate::mcp::{Message, code, error, request_raw, result};
 use crate::upstream::{Content, Reply, Upstream, UpstreamError};
 
 impl Client {
+    pub(super) fn listener(&self, headers: HeaderMap, questions: Questions) -> ServerListener {
+        ServerListener {
+            upstream: Arc::clone(&self.upstream),
+            questions,
+            asks: Arc::clone(&self.asks),
+            followed: self.followed.clone(),
+            changed: Arc::clone(&self.changed),
+            headers,
+        }
+    }
+
     /// Starts listening to the server's unsolicited messages, replacing any earlier listener. Waits
     /// briefly for the stream to open, so that no message caused by a later call is lost.
     pub(super) async fn listen(&self) {

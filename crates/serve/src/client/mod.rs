@@ -1,21 +1,23 @@
 //! An MCP client, for using a server's tools in a guard and for inspecting servers.
 
+mod error;
 mod executor;
 mod followed;
 mod inspect;
 mod listening;
+mod lock;
 mod questions;
 mod reconnecting;
+mod revision;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use counterfoil_formats::read_lenient;
 use counterfoil_guard::Progress;
 use counterfoil_model::ExactValue;
-use hyper::HeaderMap;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -26,17 +28,17 @@ use tokio::time::timeout;
 use crate::mcp::{CAPABILITIES, Members, Message, REVISION, error, request_raw};
 use crate::upstream::{Content, Reply, RequestHeaders, Server, Upstream, UpstreamError};
 
+pub(crate) use error::AwayError;
+pub use error::ClientError;
 pub use executor::{McpExecutor, McpExecutorError};
 use followed::Followed;
 pub use inspect::{Offer, inspect};
-use listening::ServerListener;
+use lock::lock;
 pub use questions::Elicits;
 pub(crate) use questions::{Questions, Responder};
-pub(crate) use reconnecting::{AwayError, Reconnecting};
-
-/// The latest protocol revision with sessions, and the one without.
-const SESSIONS: &str = "2025-11-25";
-pub(crate) const ALONE: &str = "2026-07-28";
+pub(crate) use reconnecting::Reconnecting;
+pub(crate) use revision::ALONE;
+use revision::SESSIONS;
 
 /// Maximum number of pages of a list that are read.
 const PAGES: usize = 100;
@@ -82,40 +84,6 @@ impl ClientOptions {
     pub fn eliciting(self, elicits: Arc<dyn Elicits>) -> Self {
         Self { questions: Questions::Person(elicits), ..self }
     }
-}
-
-/// Why a request to a server has no result.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientError {
-    /// The connection or the server failed.
-    #[error(transparent)]
-    Upstream(#[from] UpstreamError),
-    /// The answer took too long.
-    #[error("the MCP server did not answer `{method}` within {secs} s")]
-    TooSlow {
-        /// The method.
-        method: String,
-        /// The time limit in seconds.
-        secs: u64,
-    },
-    /// The server ended, or its answer is incomplete.
-    #[error("the MCP server ended before it answered `{0}`")]
-    Ended(String),
-    /// The server answered with an error.
-    #[error("the MCP server returned an error for `{method}`: {message}")]
-    Refused {
-        /// The method.
-        method: String,
-        /// The error code.
-        code: i64,
-        /// The error message.
-        message: String,
-        /// Additional data of the error.
-        data: Box<Value>,
-    },
-    /// The server asks for input from a person, which cannot be provided here.
-    #[error("the MCP server asks the user a question, but no user is available")]
-    NobodyToAsk,
 }
 
 /// A connection to a server, as its only client.
@@ -250,17 +218,6 @@ impl Client {
 
     fn next_id(&self) -> u64 {
         self.asked.fetch_add(1, Ordering::Relaxed) + 1
-    }
-
-    fn listener(&self, headers: HeaderMap, questions: Questions) -> ServerListener {
-        ServerListener {
-            upstream: Arc::clone(&self.upstream),
-            questions,
-            asks: Arc::clone(&self.asks),
-            followed: self.followed.clone(),
-            changed: Arc::clone(&self.changed),
-            headers,
-        }
     }
 
     /// The server's greeting.
@@ -510,8 +467,8 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        if let Some(listening) = self.listening().take() {
-            listening.abort();
+        if let Some(task) = self.listening().take() {
+            task.abort();
         }
     }
 }
@@ -535,10 +492,6 @@ impl Drop for Asking<'_> {
             runtime.spawn(async move { upstream.exchange(&text, &headers).await.map(drop) });
         }
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Our name and version.

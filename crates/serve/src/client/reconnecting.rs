@@ -4,7 +4,8 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use super::{Client, ClientError, ClientOptions};
+use super::error::AwayError;
+use super::{Client, ClientOptions};
 use crate::upstream::Server;
 
 /// Maximum pause between two attempts to reconnect.
@@ -25,15 +26,6 @@ struct Connected {
     failures: u32,
     /// When the next attempt may be made.
     next: Instant,
-}
-
-/// The server is unreachable.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum AwayError {
-    #[error("lost the MCP server `{name}`; retrying in {secs} s")]
-    Pausing { name: String, secs: u64 },
-    #[error("cannot reach the MCP server `{name}`: {reason}")]
-    Failed { name: String, reason: ClientError },
 }
 
 impl Reconnecting {

@@ -3,87 +3,26 @@
 mod headers;
 mod process;
 mod remote;
+mod reply;
+mod servers;
 
-use std::collections::BTreeMap;
-use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use counterfoil_sandbox::{ConfinedServer, HeldServer};
-use hyper::body::Bytes;
-use hyper::{HeaderMap, StatusCode};
-use tokio::process::Command;
-use tokio::sync::mpsc;
+use hyper::HeaderMap;
 
-use crate::aggregate::{Aggregate, Servers};
+use crate::aggregate::Aggregate;
 
 #[cfg(feature = "otel")]
 pub(crate) use counterfoil_providers::Connector;
 pub(crate) use counterfoil_providers::Event;
 pub(crate) use headers::{RequestHeaders, differs, wrong_headers};
 pub(crate) use process::Process;
+use remote::RemoteSession;
 pub(crate) use remote::SESSION;
-use remote::{Body, RemoteSession};
 pub use remote::{Remote, RemoteError};
-
-/// How to reach a server.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Server {
-    /// A program that is started, and used through its standard input and output.
-    Command(Program),
-    /// A server over HTTP.
-    Remote(Remote),
-    /// Several servers, whose names prefix those of their tools.
-    Several(Servers),
-    /// The first of these servers, which may use another protocol revision than its client.
-    Bridged(Servers),
-}
-
-/// How to start a server.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Program {
-    /// The program and its arguments.
-    pub words: Vec<String>,
-    /// Environment variables to set in addition to ours.
-    pub env: BTreeMap<String, String>,
-    /// The working directory; ours if `None`.
-    pub folder: Option<PathBuf>,
-    /// The sandbox; the server's folder is its workspace.
-    pub sandbox: Option<Arc<ConfinedServer>>,
-}
-
-impl Program {
-    /// The command that starts it, and the sandbox if it is confined.
-    fn command(&self) -> Result<(Command, Option<HeldServer>), UpstreamError> {
-        let program = self.words.first().cloned().unwrap_or_default();
-        let not_started = |reason| UpstreamError::NotStarted { program, reason };
-        let held = self.held().map_err(not_started)?;
-        let words = held.as_ref().map_or(&self.words, |held| &held.words);
-        let (program, words) = words.split_first().map_or(("", &[][..]), |(p, w)| (p.as_str(), w));
-        let mut command = Command::new(program);
-        command.args(words).envs(&self.env);
-        if let Some(held) = &held {
-            command.envs(&held.environment);
-        }
-        if let Some(folder) = &self.folder {
-            command.current_dir(folder);
-        }
-        Ok((command, held))
-    }
-
-    fn held(&self) -> io::Result<Option<HeldServer>> {
-        let Some(sandbox) = &self.sandbox else { return Ok(None) };
-        let mut environment: BTreeMap<String, String> = std::env::vars().collect();
-        environment.extend(self.env.clone());
-        let here = || std::env::current_dir();
-        let folder = self.folder.clone().map_or_else(here, Ok)?;
-        let held = sandbox.hold(&self.words, &folder, &environment)?;
-        for gap in &held.gaps {
-            tracing::info!("`{}`: {}", self.words.join(" "), gap.text);
-        }
-        Ok(Some(held))
-    }
-}
+pub use reply::UpstreamError;
+pub(crate) use reply::{Content, Flow, Reply};
+pub use servers::{NamedServer, Program, Server, Servers};
 
 /// A connection to a server.
 #[derive(Debug)]
@@ -91,73 +30,6 @@ pub(crate) enum Upstream {
     Process(Box<Process>),
     Remote(Arc<RemoteSession>),
     Aggregate(Arc<Aggregate>),
-}
-
-/// Why a server cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum UpstreamError {
-    /// The program cannot be started.
-    #[error("the MCP server `{program}` cannot be started: {reason}")]
-    NotStarted {
-        /// The program.
-        program: String,
-        /// The reason.
-        reason: io::Error,
-    },
-    /// The server has ended.
-    #[error("the MCP server has ended")]
-    Ended,
-    /// The server cannot be reached.
-    #[error("cannot reach the MCP server: {0}")]
-    NotReached(String),
-    /// Its answer cannot be read.
-    #[error("the MCP server's answer cannot be read: {0}")]
-    Unreadable(String),
-}
-
-/// The response to a message.
-pub(crate) struct Reply {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) content: Content,
-}
-
-pub(crate) enum Content {
-    /// A single message.
-    Message(String),
-    /// Content that is not a message, to be passed on unchanged.
-    Other(Bytes),
-    /// A stream of messages.
-    Flow(Flow),
-}
-
-/// A stream of messages.
-pub(crate) enum Flow {
-    /// From a process.
-    Queue(mpsc::Receiver<String>),
-    /// From an HTTP response.
-    Body(Box<Body>),
-}
-
-impl Flow {
-    /// The next event; `None` at the end.
-    pub(crate) async fn next(&mut self) -> Option<Result<Event, UpstreamError>> {
-        match self {
-            Self::Queue(queue) => queue.recv().await.map(|text| Ok(Event::of(text))),
-            Self::Body(body) => body.next().await,
-        }
-    }
-}
-
-impl Reply {
-    pub(crate) fn of(flow: Flow) -> Self {
-        Self { status: StatusCode::OK, headers: HeaderMap::new(), content: Content::Flow(flow) }
-    }
-
-    pub(crate) fn accepted() -> Self {
-        let content = Content::Other(Bytes::new());
-        Self { status: StatusCode::ACCEPTED, headers: HeaderMap::new(), content }
-    }
 }
 
 impl Server {

@@ -10,7 +10,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::{Mutex as AsyncMutex, mpsc};
 use tokio::time::timeout;
 
-use super::{Flow, Reply, UpstreamError};
+use super::reply::{Flow, Reply, UpstreamError};
 use crate::mcp::{Line, Lines, Members, Message, TopLevel, id_of, parts, write_message};
 
 /// Capacity of a message queue.

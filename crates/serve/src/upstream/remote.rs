@@ -2,7 +2,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use counterfoil_providers::{Connector, Events, causes};
+use counterfoil_providers::{Connector, Event, Events, causes};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderName, HeaderValue};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::{Mutex as AsyncMutex, watch};
 use tokio::time::timeout;
 
-use super::{Content, Event, Flow, Reply, UpstreamError};
+use super::reply::{Content, Flow, Reply, UpstreamError};
 use crate::mcp::{LONGEST, Message, on_one_line};
 
 /// The header with the session id.

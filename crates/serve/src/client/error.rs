@@ -1,0 +1,46 @@
+use serde_json::Value;
+
+use crate::upstream::UpstreamError;
+
+/// Why a request to a server has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The connection or the server failed.
+    #[error(transparent)]
+    Upstream(#[from] UpstreamError),
+    /// The answer took too long.
+    #[error("the MCP server did not answer `{method}` within {secs} s")]
+    TooSlow {
+        /// The method.
+        method: String,
+        /// The time limit in seconds.
+        secs: u64,
+    },
+    /// The server ended, or its answer is incomplete.
+    #[error("the MCP server ended before it answered `{0}`")]
+    Ended(String),
+    /// The server answered with an error.
+    #[error("the MCP server returned an error for `{method}`: {message}")]
+    Refused {
+        /// The method.
+        method: String,
+        /// The error code.
+        code: i64,
+        /// The error message.
+        message: String,
+        /// Additional data of the error.
+        data: Box<Value>,
+    },
+    /// The server asks for input from a person, which cannot be provided here.
+    #[error("the MCP server asks the user a question, but no user is available")]
+    NobodyToAsk,
+}
+
+/// The server is unreachable.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AwayError {
+    #[error("lost the MCP server `{name}`; retrying in {secs} s")]
+    Pausing { name: String, secs: u64 },
+    #[error("cannot reach the MCP server `{name}`: {reason}")]
+    Failed { name: String, reason: ClientError },
+}
