@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::runtime::Handle;
 
 use super::cursor::{Page, cursor, written};
-use super::receipts::found;
+use super::receipts::{call_of, found};
 use crate::dashboard::Dashboard;
 use crate::dashboard::index::{CallOfPerson, DecisionState};
 use crate::dashboard::problem::HttpProblem;
@@ -169,17 +169,6 @@ fn decide(
     }
     let decision = if grants { "granted" } else { "refused" };
     Ok(Decided { execution_id: receipt.execution_id, decision, by })
-}
-
-/// The state of a person's decision on a receipt's call, if the call needs one.
-pub(crate) fn state_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<DecisionState> {
-    call_of(dashboard, receipt).map(|call| call.state(dashboard.now()))
-}
-
-fn call_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<CallOfPerson> {
-    let index = dashboard.known();
-    let call = index.call_of_person(&receipt.session_id, receipt.arguments_digest)?;
-    (receipt.waits_for_approval() || receipt.was_declined()).then(|| call.clone())
 }
 
 /// The receipt of a call on which this decision can be made now, and the position up to which the

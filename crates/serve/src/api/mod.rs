@@ -9,6 +9,7 @@ mod health;
 mod openapi;
 mod policy;
 mod receipts;
+mod resource;
 mod sessions;
 mod stats;
 
@@ -23,12 +24,12 @@ pub(crate) use receipts::{
     ReceiptDetail, ReceiptItem, export, latest_rejections, list as receipts, one as receipt,
     rejections, text_of,
 };
+pub(crate) use resource::Resource;
 pub(crate) use sessions::{SessionItem, list as sessions, one as session};
 pub(crate) use stats::{StatsItem, stats};
 
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, StatusCode};
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 
 use crate::dashboard::Dashboard;
@@ -36,60 +37,10 @@ use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 use crate::dashboard::visitor::Role;
 use crate::http::{Answer, answer as answered};
-
-/// The path prefix of the API.
-pub(crate) const ROOT: &str = "/api/v1";
-
-/// An endpoint.
-pub(crate) struct Resource {
-    method: Method,
-    /// Relative to [`ROOT`]; `{…}` matches one path segment.
-    path: &'static str,
-    id: &'static str,
-    summary: &'static str,
-    role: Role,
-    /// Names of the query parameters.
-    query: &'static [&'static str],
-    body: Option<SchemaOf>,
-    answer: SchemaOf,
-    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
-}
-
-type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
-
-fn schema<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
-    generator.subschema_for::<T>()
-}
+use resource::{ROOT, done, read, schema};
 
 const LIST: &[&str] = &["cursor", "limit"];
 const LIST_OF_SESSION: &[&str] = &["cursor", "limit", "session"];
-
-/// An endpoint that reads.
-const fn read(
-    path: &'static str,
-    id: &'static str,
-    summary: &'static str,
-    query: &'static [&'static str],
-    answer: SchemaOf,
-    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
-) -> Resource {
-    let (method, role) = (Method::GET, Role::Read);
-    Resource { method, path, id, summary, role, query, body: None, answer, act }
-}
-
-/// An endpoint that takes a body and changes something.
-const fn done(
-    path: &'static str,
-    id: &'static str,
-    summary: &'static str,
-    role: Role,
-    body: SchemaOf,
-    answer: SchemaOf,
-    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
-) -> Resource {
-    let (method, query) = (Method::POST, &[]);
-    Resource { method, path, id, summary, role, query, body: Some(body), answer, act }
-}
 
 /// All endpoints.
 static RESOURCES: [Resource; 17] = [
@@ -221,7 +172,7 @@ static RESOURCES: [Resource; 17] = [
         |d, a| told(&replay(d, &a.json()?)?),
     ),
     read("/openapi.json", "openapi", "This description", &[], openapi::any_object, |d, _| {
-        Ok(answered(StatusCode::OK, JSON, openapi::document(d)))
+        Ok(answered(StatusCode::OK, JSON, openapi::document(d, &RESOURCES)))
     }),
 ];
 
@@ -281,33 +232,4 @@ pub(crate) fn fitting(path: &str, segments: &[String]) -> Option<Vec<String>> {
         }
     }
     Some(named)
-}
-
-impl Resource {
-    /// The minimum role.
-    pub(crate) fn role(&self) -> Role {
-        self.role
-    }
-
-    /// Checks that a request without a token, from a signed-in browser, carries the token that only
-    /// our own pages know.
-    pub(crate) fn is_ours(&self, asked: &Asked) -> Result<(), HttpProblem> {
-        let Some(wanted) = asked.visitor.form_token.as_deref() else { return Ok(()) };
-        let given = asked.headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
-        if self.method == Method::GET || given == Some(wanted) {
-            return Ok(());
-        }
-        let what = "a signed-in browser must send the token of its page as `X-CSRF-Token`";
-        Err(HttpProblem::forbidden(what))
-    }
-
-    /// Answers a request.
-    pub(crate) fn answer(
-        &self,
-        dashboard: &Dashboard,
-        asked: &Asked,
-    ) -> Result<Answer, HttpProblem> {
-        asked.query.are_among(self.query)?;
-        (self.act)(dashboard, asked)
-    }
 }

@@ -5,9 +5,10 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
-use super::{RESOURCES, ROOT, Resource, Role};
+use super::resource::{ROOT, Resource};
 use crate::dashboard::Dashboard;
 use crate::dashboard::request::{ENTRIES, MOST_ENTRIES};
+use crate::dashboard::visitor::Role;
 
 /// The schema of an object whose members are documented elsewhere.
 pub(super) fn any_object(_: &mut SchemaGenerator) -> Schema {
@@ -15,14 +16,14 @@ pub(super) fn any_object(_: &mut SchemaGenerator) -> Schema {
 }
 
 /// The document as text.
-pub(super) fn document(dashboard: &Dashboard) -> String {
+pub(super) fn document(dashboard: &Dashboard, resources: &[Resource]) -> String {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
     });
     let mut generator = settings.into_generator();
     let mut paths: Map<String, Value> = Map::new();
-    for resource in &RESOURCES {
+    for resource in resources {
         let path = format!("{ROOT}{}", resource.path);
         let operation = operation(resource, &mut generator);
         let entry = paths.entry(path).or_insert_with(|| json!({}));

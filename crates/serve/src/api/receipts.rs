@@ -6,11 +6,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::approvals::state_of;
 use super::cursor::{Page, cursor, written};
 use super::sessions::known;
 use crate::dashboard::Dashboard;
-use crate::dashboard::index::{DecisionState, List};
+use crate::dashboard::index::{CallOfPerson, DecisionState, List};
 use crate::dashboard::problem::HttpProblem;
 use crate::dashboard::request::Asked;
 
@@ -209,6 +208,18 @@ pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<ReceiptDetail,
     let decision = state_of(dashboard, &receipt).map(DecisionState::name);
     let short = ReceiptItem::from(&receipt);
     Ok(ReceiptDetail { short, receipt, result_text, result_is_cut, decision })
+}
+
+/// The state of a person's decision on a receipt's call, if the call needs one.
+fn state_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<DecisionState> {
+    call_of(dashboard, receipt).map(|call| call.state(dashboard.now()))
+}
+
+/// A receipt's call, if it needs a person's decision.
+pub(super) fn call_of(dashboard: &Dashboard, receipt: &Receipt) -> Option<CallOfPerson> {
+    let index = dashboard.known();
+    let call = index.call_of_person(&receipt.session_id, receipt.arguments_digest)?;
+    (receipt.waits_for_approval() || receipt.was_declined()).then(|| call.clone())
 }
 
 /// A stored text; `None` if retention deleted it.

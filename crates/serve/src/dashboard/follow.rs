@@ -3,12 +3,11 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use counterfoil_guard::{Event, ReadLedgerError};
+use counterfoil_guard::ReadLedgerError;
 use hyper::StatusCode;
-use schemars::JsonSchema;
-use serde::Serialize;
 
 use super::Dashboard;
+use super::news::News;
 use super::problem::HttpProblem;
 
 /// How often the ledger is polled.
@@ -16,33 +15,6 @@ const EVERY: Duration = Duration::from_millis(500);
 
 /// Number of events read at once.
 const BATCH: u64 = 2_000;
-
-/// One event, for live readers.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct News {
-    /// The position in the ledger, from 0; also the id of the event in the stream.
-    pub(crate) seq: u64,
-    /// The id of the session.
-    pub(crate) session: String,
-    /// The position in the session, from 1.
-    pub(crate) session_seq: u64,
-    /// When it was written: milliseconds since the Unix epoch.
-    pub(crate) at: i64,
-    /// What happened: `opened`, `closed`, `rejected`, `said`, `judged`, `approved`, …
-    pub(crate) kind: &'static str,
-}
-
-impl News {
-    pub(crate) fn of(event: &Event) -> Self {
-        Self {
-            seq: event.seq,
-            session: event.session.clone(),
-            session_seq: event.session_seq,
-            at: event.at,
-            kind: event.draft.name(),
-        }
-    }
-}
 
 impl Dashboard {
     /// Reads existing and new events until the future is dropped.

@@ -14,6 +14,7 @@ mod coverage;
 mod follow;
 pub(crate) mod index;
 mod login;
+mod news;
 mod overview;
 mod page;
 mod pieces;
@@ -29,6 +30,7 @@ mod stream;
 pub(crate) mod visitor;
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 
@@ -36,9 +38,9 @@ use counterfoil_guard::{Clock as _, Event, Gates, Guard, Ledger, ReadLedgerError
 use tokio::sync::{broadcast, watch};
 
 use crate::http::{Access, Counted};
-use follow::News;
 use index::LedgerIndex;
-pub use server::{ServeError, serve_dashboard};
+use news::News;
+pub use server::serve_dashboard;
 use visitor::Visitors;
 pub use visitor::{AccessToken, Role};
 
@@ -102,6 +104,18 @@ pub struct DashboardParts {
     pub announce: Option<Box<dyn Fn(&str) + Send + Sync>>,
     /// The name recorded for visitors who use such a link.
     pub operator: String,
+}
+
+/// Why the dashboard stopped or could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// No more connections can be accepted.
+    #[error("cannot accept connections: {0}")]
+    Accept(#[from] io::Error),
+    /// The system has no randomness for a token.
+    #[error("cannot create a token: the system provides no randomness")]
+    NoRandomness,
 }
 
 impl Dashboard {

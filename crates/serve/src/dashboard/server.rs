@@ -1,6 +1,5 @@
 //! The HTTP server of the dashboard.
 
-use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +14,8 @@ use super::problem::HttpProblem;
 use super::request::{Asked, Fields, received, segments};
 use super::visitor::{Role, Visitor};
 use super::{
-    Dashboard, accuracy, answer, answers, approvals, assets, coverage, login, overview, page,
-    policy, receipt, rejections, session, sessions, stream,
+    Dashboard, ServeError, accuracy, answer, answers, approvals, assets, coverage, login, overview,
+    page, policy, receipt, rejections, session, sessions, stream,
 };
 use crate::api;
 use crate::http::{AccessError, Answer, Listening, listen};
@@ -28,18 +27,6 @@ const GRACE: Duration = Duration::from_secs(5);
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
                       img-src 'self' data:; connect-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
-
-/// Why the dashboard stopped or could not start.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ServeError {
-    /// No more connections can be accepted.
-    #[error("cannot accept connections: {0}")]
-    Accept(#[from] io::Error),
-    /// The system has no randomness for a token.
-    #[error("cannot create a token: the system provides no randomness")]
-    NoRandomness,
-}
 
 /// A page: method, path, minimum role, and the function that renders it.
 struct Page {

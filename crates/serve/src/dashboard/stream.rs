@@ -16,7 +16,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 
 use super::Dashboard;
-use super::follow::News;
+use super::news::News;
 use super::problem::HttpProblem;
 use super::request::Fields;
 use crate::http::Answer;
