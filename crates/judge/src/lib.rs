@@ -41,6 +41,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
+mod accuracy;
 mod assess;
 mod case;
 mod citation;
@@ -53,6 +54,7 @@ mod opinion;
 mod prompt;
 mod reading;
 
+pub use accuracy::Accuracy;
 pub use assess::{Absence, Assessment, Cited, Dropped, ReadFinding, Searched, assess};
 pub use case::{Ask, Case, CaseLine, Joint, LeftOut, Need, Sentence};
 pub use citation::{Citation, NotFound, find};
