@@ -1,5 +1,7 @@
 //! Values used both on the command line and in the configuration.
 
+#[cfg(feature = "guard")]
+use clap::Args;
 use clap::ValueEnum;
 use counterfoil_model::{Mode, Severity};
 use counterfoil_report::ReportFormat;
@@ -138,4 +140,26 @@ pub(crate) enum Colour {
     Always,
     /// Never.
     Never,
+}
+
+/// How something is shown as a whole.
+#[cfg(feature = "guard")]
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ShownWhole {
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(crate) format: WholeFormat,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Colour,
+}
+
+/// The format of what is shown as a whole.
+#[cfg(feature = "guard")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum WholeFormat {
+    /// For people
+    Text,
+    /// One JSON object
+    Json,
 }

@@ -34,6 +34,11 @@ impl Complaint {
         Self { message: message.into(), help: None }
     }
 
+    /// Creates a complaint that says the same as an error.
+    pub(crate) fn of(error: impl std::fmt::Display) -> Self {
+        Self::new(error.to_string())
+    }
+
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -57,6 +62,11 @@ impl std::fmt::Display for Complaint {
 }
 
 impl std::error::Error for Complaint {}
+
+/// Prints a note to standard error.
+pub(crate) fn note(text: impl std::fmt::Display) -> io::Result<()> {
+    writeln!(io::stderr(), "note: {text}")
+}
 
 /// Prints an error, and returns the exit code.
 pub(crate) fn report(error: &anyhow::Error, out: &mut dyn Write) -> io::Result<Exit> {

@@ -27,6 +27,7 @@ mod config;
 mod conversation;
 mod exit;
 mod files;
+mod global;
 #[cfg(feature = "guard")]
 mod guard;
 mod inputs;
@@ -56,6 +57,7 @@ mod state;
 mod suggest;
 #[cfg(feature = "guard")]
 mod surroundings;
+mod tables;
 mod terminal;
 
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
 use std::io::{self, Write as _};
 
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
 use crate::exit::Exit;
@@ -16,9 +16,8 @@ pub(crate) struct Arguments {
     shell: Shell,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(crate) fn run(arguments: &Arguments, mut command: Command) -> anyhow::Result<Exit> {
     let mut script = Vec::new();
-    let mut command = super::Cli::command();
     clap_complete::generate(arguments.shell, &mut command, "counterfoil", &mut script);
     io::stdout().lock().write_all(&script)?;
     Ok(Exit::Clean)

@@ -20,8 +20,8 @@ mod witness;
 
 use clap::Subcommand;
 
-use super::Global;
 use crate::exit::Exit;
+use crate::global::Global;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {

@@ -2,7 +2,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 
 use crate::exit::Exit;
 
@@ -18,8 +18,7 @@ pub(crate) struct Arguments {
     directory: Option<PathBuf>,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    let command = super::Cli::command();
+pub(crate) fn run(arguments: &Arguments, command: Command) -> anyhow::Result<Exit> {
     match &arguments.directory {
         Some(folder) => clap_mangen::generate_to(command, folder)
             .with_context(|| format!("cannot write manual pages to {}", folder.display()))?,

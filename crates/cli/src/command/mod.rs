@@ -12,19 +12,15 @@ mod rules;
 mod trust;
 mod validate;
 
-use std::collections::BTreeSet;
 use std::io::{self, Write as _};
-use std::path::PathBuf;
 
-use clap::{Args, CommandFactory as _, Parser, Subcommand};
-#[cfg(feature = "guard")]
-use counterfoil_guard::LedgerUrl;
+use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::config::{Files, Place};
-use crate::exit::{Complaint, Exit};
+#[cfg(not(feature = "guard"))]
+use crate::exit::Complaint;
+use crate::exit::Exit;
+use crate::global::Global;
 use crate::log::{self, LogLevel};
-#[cfg(feature = "guard")]
-use crate::state::State;
 use crate::terminal::Paint;
 
 /// Checks what a language-model agent says against what its tool calls show.
@@ -60,57 +56,6 @@ const AFTER: &str = "Examples:
 Exit codes: 0 clean, 1 findings at or above the fail level, 2 usage or input error,
 3 internal error.";
 
-/// Options of every command.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Configuration and state")]
-pub(crate) struct Global {
-    /// Use only this configuration file
-    #[arg(long, global = true, value_name = "FILE", env = "COUNTERFOIL_CONFIG")]
-    config: Option<PathBuf>,
-    /// Use no configuration file
-    #[arg(long, global = true, conflicts_with = "config")]
-    no_config: bool,
-    /// Log level for standard error [default: warn; off in hooks]
-    #[arg(long, global = true, value_name = "LEVEL", env = "COUNTERFOIL_LOG")]
-    log: Option<LogLevel>,
-    /// The folder with the ledger, audit log and keys
-    #[arg(long, global = true, value_name = "DIR", env = "COUNTERFOIL_STATE")]
-    #[cfg(feature = "guard")]
-    state: Option<PathBuf>,
-    /// URL of a ledger shared by several replicas: `postgres://USER@HOST/DATABASE`
-    #[arg(long, global = true, value_name = "URL", env = "COUNTERFOIL_LEDGER", hide_env_values = true, value_parser = ledger_url)]
-    #[cfg(feature = "guard")]
-    ledger: Option<LedgerUrl>,
-}
-
-/// The URL is checked when it is used, so that errors never show its password.
-#[cfg(feature = "guard")]
-#[expect(clippy::unnecessary_wraps, reason = "clap wants it so")]
-fn ledger_url(text: &str) -> Result<LedgerUrl, std::convert::Infallible> {
-    Ok(LedgerUrl::new(text))
-}
-
-impl Global {
-    pub(crate) fn place(&self) -> Place {
-        let files = match (&self.config, self.no_config) {
-            (_, true) => Files::Nowhere,
-            (Some(path), false) => Files::Named(path.clone()),
-            (None, false) => Files::Found,
-        };
-        Place {
-            files,
-            #[cfg(feature = "guard")]
-            ledger: self.ledger.clone(),
-        }
-    }
-
-    /// Returns the selected state folder. Nothing is created or opened yet.
-    #[cfg(feature = "guard")]
-    pub(crate) fn state(&self) -> Result<State, Complaint> {
-        State::resolve(self.state.as_deref())
-    }
-}
-
 #[derive(Debug, Subcommand)]
 #[cfg_attr(
     not(feature = "guard"),
@@ -145,18 +90,6 @@ impl Command {
     }
 }
 
-/// Returns the environment variables that set flags.
-pub(crate) fn variables() -> BTreeSet<String> {
-    fn collect(command: &clap::Command, names: &mut BTreeSet<String>) {
-        let named = command.get_arguments().filter_map(clap::Arg::get_env);
-        names.extend(named.map(|name| name.to_string_lossy().into_owned()));
-        command.get_subcommands().for_each(|inner| collect(inner, names));
-    }
-    let mut names = BTreeSet::new();
-    collect(&Cli::command(), &mut names);
-    names
-}
-
 /// Prints the help if there are no arguments.
 pub(crate) fn help() -> anyhow::Result<Exit> {
     let help = Cli::command().render_help();
@@ -181,8 +114,8 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         #[cfg(feature = "guard")]
         Command::Guarded(command) => command.run(global),
         Command::Trust(arguments) => trust::run(global, &arguments),
-        Command::Completions(arguments) => completions::run(&arguments),
-        Command::Man(arguments) => man::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
+        Command::Man(arguments) => man::run(&arguments, Cli::command()),
         #[cfg(not(feature = "guard"))]
         Command::Other(words) => Err(unbuilt(&words).into()),
     }
@@ -204,10 +137,26 @@ fn unbuilt(words: &[String]) -> Complaint {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
+    use crate::config::OF_FLAGS;
 
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    /// The configuration must not take these variables for its own.
+    #[test]
+    fn the_variables_of_flags_are_known() {
+        fn collect(command: &clap::Command, names: &mut BTreeSet<String>) {
+            let named = command.get_arguments().filter_map(clap::Arg::get_env);
+            names.extend(named.map(|name| name.to_string_lossy().into_owned()));
+            command.get_subcommands().for_each(|inner| collect(inner, names));
+        }
+        let mut names = BTreeSet::new();
+        collect(&Cli::command(), &mut names);
+        assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>(), OF_FLAGS);
     }
 }

@@ -3,54 +3,18 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-#[cfg(feature = "guard")]
-use counterfoil_guard::LedgerUrl;
 use toml::{Table, Value};
 
 use super::layer::{Layer, at, merged};
 use super::options::Options;
 use super::origin::narrowed;
+use super::place::{Files, Place, project_file, user_file};
 use super::read::read;
 use super::schema::schema;
 use super::trust;
 use super::variables;
-use crate::command;
 use crate::exit::Complaint;
 use crate::files;
-
-/// The name of a configuration file.
-pub(super) const NAME: &str = "counterfoil.toml";
-
-/// The sources of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The files to read.
-    pub(crate) files: Files,
-    /// The ledger given by the flag, which overrides every file.
-    #[cfg(feature = "guard")]
-    pub(crate) ledger: Option<LedgerUrl>,
-}
-
-impl From<Files> for Place {
-    fn from(files: Files) -> Self {
-        Self {
-            files,
-            #[cfg(feature = "guard")]
-            ledger: None,
-        }
-    }
-}
-
-/// The files from which the configuration is read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Files {
-    /// The files that are found: the project's, then the user's.
-    Found,
-    /// Exactly this file.
-    Named(PathBuf),
-    /// No file at all.
-    Nowhere,
-}
 
 /// The loaded configuration.
 #[derive(Debug, Clone)]
@@ -85,10 +49,7 @@ fn gather(
     place: &Place,
     broken: impl Fn(anyhow::Error) -> anyhow::Result<String>,
 ) -> anyhow::Result<Configuration> {
-    let set = env::vars_os().filter_map(|(name, value)| {
-        Some((name.into_string().ok()?, value.into_string().ok()?)).filter(|(_, v)| !v.is_empty())
-    });
-    let (mut layers, mut notes) = variables::layers(set, &command::variables(), schema)?;
+    let (mut layers, mut notes) = of_variables()?;
     let mut files = Vec::new();
     let mut users = Vec::new();
     if let Some(path) = user_file(place) {
@@ -123,12 +84,17 @@ fn gather(
 
 /// Returns the options of a named file with this text, together with variables and defaults.
 pub(crate) fn pasted(text: &str) -> anyhow::Result<Options> {
+    let (mut layers, _) = of_variables()?;
+    layers.push(layer(Path::new("the policy"), text)?);
+    Ok(merged(&layers).try_into()?)
+}
+
+/// Returns the layers of the variables that are set, and notes about unknown ones.
+fn of_variables() -> Result<(Vec<Layer>, Vec<String>), Complaint> {
     let set = env::vars_os().filter_map(|(name, value)| {
         Some((name.into_string().ok()?, value.into_string().ok()?)).filter(|(_, v)| !v.is_empty())
     });
-    let (mut layers, _) = variables::layers(set, &command::variables(), schema)?;
-    layers.push(layer(Path::new("the policy"), text)?);
-    Ok(merged(&layers).try_into()?)
+    variables::layers(set, schema)
 }
 
 /// Returns the permitted part of a project's file, with a note about what is ignored; `None` if the
@@ -178,38 +144,6 @@ fn with_ledger(mut options: Options, place: &Place) -> Options {
 fn in_force(users: &[Layer]) -> anyhow::Result<Table> {
     let defaults = Layer { name: String::new(), says: Table::try_from(Options::default())? };
     Ok(merged(&users.iter().cloned().chain([defaults]).collect::<Vec<_>>()))
-}
-
-/// Returns the nearest configuration file.
-pub(crate) fn nearest_file(place: &Place) -> Option<PathBuf> {
-    let project = (place.files == Files::Found).then(project_file).flatten();
-    project.or_else(|| user_file(place))
-}
-
-/// Returns the project's file in the working directory or above.
-pub(crate) fn project_file() -> Option<PathBuf> {
-    let here = env::current_dir().ok()?;
-    let user = user_file(&Files::Found.into());
-    let path = here.ancestors().map(|folder| folder.join(NAME)).find(|path| path.is_file());
-    path.filter(|path| user.as_ref() != Some(path))
-}
-
-/// Returns the file with the user's decisions: the named one, or that in the user's folder.
-pub(crate) fn user_file(place: &Place) -> Option<PathBuf> {
-    match &place.files {
-        Files::Nowhere => None,
-        Files::Named(path) => Some(path.clone()),
-        Files::Found => user_folder().map(|folder| folder.join(NAME)).filter(|path| path.is_file()),
-    }
-}
-
-/// Returns the folder of the user's own configuration.
-pub(crate) fn user_folder() -> Option<PathBuf> {
-    let set = |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let folder = set("XDG_CONFIG_HOME")
-        .or_else(|| set("HOME").map(|home| home.join(".config")))
-        .or_else(|| set("APPDATA"))?;
-    Some(folder.join("counterfoil"))
 }
 
 /// Whether a file belongs to the user or to root, and is not writable by everyone.

@@ -45,10 +45,9 @@ pub(crate) fn migrate(text: &str) -> Result<Migration, Complaint> {
                 ))
                 .help("remove one of the keys, then migrate again"));
             }
-            Some(_) => changes.push(format!(
-                "{from_shown} is removed: {to_shown} has the same \
-                value"
-            )),
+            Some(_) => {
+                changes.push(format!("{from_shown} is removed: {to_shown} has the same value"))
+            }
             None => changes.push(format!("{from_shown} becomes {to_shown}")),
         }
         taken.extend(take(&mut document, from).map(|entry| (to, known, entry)));

@@ -7,12 +7,12 @@ use counterfoil_rules::{Obligation, ObligationError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::judge_options::JudgeOptions;
 use super::sections::{
     AgentOptions, AuditOptions, HooksOptions, LedgerOptions, LlmOptions, McpOptions, ProxyOptions,
     ToolsOptions,
 };
 use crate::choices::{FailOn, Level, OutputFormat, RuleMode};
-use crate::judge::JudgeOptions;
 
 /// The contents of a configuration file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use counterfoil_hooks::{SettingsChange, SettingsEdit};
 use toml_edit::{DocumentMut, Item, Table, TomlError, Value};
 
-use super::find::{Files, NAME, Place, user_file, user_folder};
+use super::place::{Files, NAME, Place, user_file, user_folder};
 use crate::exit::Complaint;
 use crate::settings_file::{apply, read};
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use counterfoil_model::Digest;
 
-use super::find::user_folder;
+use super::place::user_folder;
 use crate::files;
 use crate::replace::replace;
 

@@ -1,5 +1,4 @@
 use std::cell::LazyCell;
-use std::collections::BTreeSet;
 
 use counterfoil_model::Problem;
 use serde_json::Value as Schema;
@@ -24,6 +23,21 @@ const OF_PACKAGES: [&str; 5] = [
     "COUNTERFOIL_VERSION",
 ];
 
+/// Variables that set flags, and are read with them.
+pub(crate) const OF_FLAGS: &[&str] = &[
+    "COUNTERFOIL_BASELINE",
+    "COUNTERFOIL_CONFIG",
+    "COUNTERFOIL_FAIL_ON",
+    "COUNTERFOIL_FORMAT",
+    #[cfg(feature = "guard")]
+    "COUNTERFOIL_LEDGER",
+    "COUNTERFOIL_LOG",
+    "COUNTERFOIL_SEVERITY",
+    #[cfg(feature = "guard")]
+    "COUNTERFOIL_STATE",
+    "COUNTERFOIL_TOOLS",
+];
+
 /// Older variable names, each with its key.
 const ALIASES: [(&str, [&str; 3]); 2] = [
     ("TOOL_FIXATION_THRESHOLD", ["tools", "fixation", "streak"]),
@@ -35,11 +49,9 @@ fn variable(path: &[&str]) -> String {
     format!("{PREFIX}{}", path.join("_").to_uppercase())
 }
 
-/// Returns one layer per variable, and a note about each unknown one. `flags` are variables that
-/// set flags and are read with them. The schema is only generated if another variable is set.
+/// Returns one layer per variable, and a note about each unknown one. The schema is only generated if another variable is set.
 pub(super) fn layers(
     variables: impl IntoIterator<Item = (String, String)>,
-    flags: &BTreeSet<String>,
     schema: impl FnOnce() -> Schema,
 ) -> Result<(Vec<Layer>, Vec<String>), Complaint> {
     let schema = LazyCell::new(schema);
@@ -47,7 +59,7 @@ pub(super) fn layers(
     let (mut layers, mut notes) = (Vec::new(), Vec::new());
     for (name, text) in variables {
         let alias = ALIASES.iter().find(|(alias, _)| *alias == name).map(|(_, path)| path);
-        let known = flags.contains(&name) || OF_PACKAGES.contains(&name.as_str());
+        let known = OF_FLAGS.contains(&name.as_str()) || OF_PACKAGES.contains(&name.as_str());
         if alias.is_none() && (!name.starts_with(PREFIX) || known) {
             continue;
         }
@@ -56,7 +68,7 @@ pub(super) fn layers(
             None => variable(path) == name,
         };
         let Some((path, node)) = leaves.iter().find(|(path, _)| meant(path)) else {
-            notes.push(unknown(&name, flags, leaves.iter().map(|(path, _)| variable(path))));
+            notes.push(unknown(&name, leaves.iter().map(|(path, _)| variable(path))));
             continue;
         };
         let says = value(*node, &text).and_then(|value| check(only(path, value)));
@@ -71,7 +83,7 @@ pub(super) fn layers(
     Ok((layers, notes))
 }
 
-fn unknown(name: &str, flags: &BTreeSet<String>, keys: impl Iterator<Item = String>) -> String {
+fn unknown(name: &str, keys: impl Iterator<Item = String>) -> String {
     let variable_of = |path: &str| variable(&path.split('.').collect::<Vec<_>>());
     let unbuilt = unbuilt::all().find(|path| {
         let known = variable_of(path);
@@ -81,7 +93,7 @@ fn unknown(name: &str, flags: &BTreeSet<String>, keys: impl Iterator<Item = Stri
         let advice = unbuilt::advice(path).map(|advice| format!("; {advice}")).unwrap_or_default();
         return format!("environment variable {name} has no effect in this build{advice}");
     }
-    let known: Vec<String> = keys.chain(flags.iter().cloned()).collect();
+    let known: Vec<String> = keys.chain(OF_FLAGS.iter().map(|&name| name.to_owned())).collect();
     let help = did_you_mean(name, known.iter().map(String::as_str))
         .unwrap_or_else(|| "`counterfoil config show` lists every key".to_owned());
     format!("environment variable {name} matches no configuration key and is ignored; {help}")

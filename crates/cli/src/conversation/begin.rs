@@ -21,9 +21,9 @@ use tokio::runtime::Runtime;
 
 use super::row::Row;
 use super::seen::{noted, warned};
-use crate::command::Global;
 use crate::config::{self, Options};
 use crate::exit::Complaint;
+use crate::global::Global;
 use crate::guard::{Making, settings_beside};
 use crate::judge::Judging;
 use crate::provider::provider;
@@ -76,8 +76,7 @@ pub(crate) struct Wanted<'w> {
 /// Opens the scheduler, for a caller that runs no tasks.
 pub(crate) fn scheduler(global: &Global) -> anyhow::Result<Scheduler> {
     let path = global.state()?.create()?.folder().agent();
-    let store = Store::open(&path)
-        .map_err(|error| Complaint::new(error.to_string()).help(error.why.help()))?;
+    let store = Store::open(&path).map_err(|error| Complaint::of(&error).help(error.why.help()))?;
     let here = std::env::current_dir().context("the working directory no longer exists")?;
     let here = here.canonicalize().unwrap_or(here);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
@@ -90,7 +89,7 @@ pub(crate) fn begin(
     runtime: &Runtime,
 ) -> anyhow::Result<Begun> {
     let options = config::find(&global.place())?.options;
-    let agent = options.agent.checked().map_err(|error| Complaint::new(error.to_string()))?;
+    let agent = options.agent.checked().map_err(Complaint::of)?;
     let (own, compresses) = models(&options, wanted.provider)?;
     let state = global.state()?.create()?;
     let folder = state.folder();

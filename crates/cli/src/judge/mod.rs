@@ -22,7 +22,7 @@ use counterfoil_redact::Redactor;
 use counterfoil_report::{Judged, Summary};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
-pub(crate) use self::arguments::{JudgeArguments, JudgeOptions};
+pub(crate) use self::arguments::JudgeArguments;
 use self::opinions::{Batch, Keeper};
 #[cfg(feature = "guard")]
 pub(crate) use self::preset::PROGRAMS;

@@ -9,8 +9,8 @@ use anyhow::Context as _;
 use counterfoil_judge::{BatchForm, OpinionLine, Opinions, Prompt, batch_line};
 use counterfoil_model::Digest;
 
-use crate::command::Global;
 use crate::exit::Complaint;
+use crate::global::Global;
 #[cfg(feature = "guard")]
 use crate::state::State;
 
@@ -56,7 +56,7 @@ impl Keeper {
         match kept {
             Ok(kept) => Ok(kept),
             Err(error) => {
-                writeln!(std::io::stderr(), "note: opinions are not saved: {error:#}")?;
+                crate::exit::note(format!("opinions are not saved: {error:#}"))?;
                 Ok(Self::none())
             }
         }

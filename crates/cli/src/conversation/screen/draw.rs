@@ -87,8 +87,7 @@ impl View {
                 Span::raw(if self.questions.is_empty() {
                     &**state
                 } else {
-                    "waiting for your \
-                    approval"
+                    "waiting for your approval"
                 }),
                 Span::styled(format!("  {} s", elapsed.as_secs()), style(Tone::Dim, false)),
             ]));

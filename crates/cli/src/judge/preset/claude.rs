@@ -3,7 +3,7 @@ use std::path::Path;
 use counterfoil_judge::answer_schema;
 use serde_json::Value;
 
-use super::{Asked, Invocation, Preset, home, is_set, last_line, member, words};
+use super::program::{Asked, Invocation, Preset, home, is_set, last_line, member, words};
 
 /// Claude Code: its model's only tool is the one for giving its answer.
 pub(super) struct Claude;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use counterfoil_judge::answer_schema;
 use serde_json::{Value, json};
 
-use super::{Asked, Invocation, Preset, home, is_set, words};
+use super::program::{Asked, Invocation, Preset, home, is_set, words};
 
 /// Codex: its catalogue of models determines the tools, so it is replaced by one without any.
 pub(super) struct Codex;

@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Asked, Invocation, Preset, home, is_set, last_line, member, words};
+use super::program::{Asked, Invocation, Preset, home, is_set, last_line, member, words};
 
 /// Gemini CLI: runs in a separate home folder, because the user's settings cannot be turned off.
 pub(super) struct Gemini;
