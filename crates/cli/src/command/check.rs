@@ -1,5 +1,6 @@
 mod known;
 mod limits;
+mod outcome;
 mod recorded;
 
 use std::fs::File;
@@ -13,21 +14,22 @@ use clap::{Args, ValueEnum as _};
 use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
 use counterfoil_model::{Agent, Catalog, Finding, Format, Mode, Problem, Severity};
 use counterfoil_report::{
-    Checked, Claims, Document, Fragment, Look, Renderer, ReportFormat, Summary, Unread, visible,
+    Checked, Claims, Document, Look, Renderer, ReportFormat, Summary, Unread, visible,
 };
 use counterfoil_rules::{Indexed, Report, Settings, feedback, set_aside_feedback};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
-use self::known::{Known, KnownArguments, Occurred};
+use self::known::{Known, KnownArguments};
 use self::limits::Limits;
+use self::outcome::Outcome;
 use self::recorded::RecordedArguments;
-use super::Global;
 use crate::agents::{AgentName, Homes, latest};
 use crate::catalog::read_catalog;
 use crate::choices::{Colour, FailOn, Level, OutputFormat};
 use crate::config::{self, CheckOptions};
 use crate::exit::{Complaint, Exit};
+use crate::global::Global;
 use crate::inputs::{Input, inputs};
 use crate::judge::{JudgeArguments, Judging};
 use crate::outputs;
@@ -222,26 +224,6 @@ struct Job {
     answers: bool,
     /// Whether the summary goes to standard error, because findings are not on standard output.
     apart: bool,
-}
-
-/// The results for one input.
-#[derive(Default)]
-struct Outcome {
-    fragments: Vec<Fragment>,
-    summary: Summary,
-    occurred: Occurred,
-    worst: Option<Severity>,
-    /// The number of new warnings, shown or not.
-    warnings: usize,
-    unreadable: bool,
-    /// The feedback that an agent would get for an answer that is held back.
-    feedback: Option<String>,
-}
-
-impl Outcome {
-    fn new(statistics: bool) -> Self {
-        Self { summary: Summary::new(statistics), ..Self::default() }
-    }
 }
 
 impl Job {

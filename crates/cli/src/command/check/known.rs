@@ -1,6 +1,5 @@
 //! Findings that are known: accepted in a baseline, or in an earlier report.
 
-use std::collections::BTreeSet;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -12,13 +11,12 @@ use counterfoil_report::{Baseline, Comparison, KnownFinding, Summary};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::Outcome;
+use super::outcome::{Occurred, Outcome};
 use crate::config::CheckOptions;
 use crate::exit::Complaint;
 use crate::files;
 use crate::inputs::Input;
 use crate::outputs;
-use crate::rule_names::is_judge;
 
 /// The flags about known findings.
 #[derive(Debug, Args)]
@@ -64,47 +62,6 @@ enum Write {
         accept: Vec<String>,
         reason: String,
     },
-}
-
-/// What occurred in a run.
-#[derive(Default)]
-pub(super) struct Occurred {
-    findings: Baseline,
-    /// The ids of the transcripts.
-    transcripts: BTreeSet<String>,
-    /// The ids of those that were not read to their end, or not in every line.
-    damaged: BTreeSet<String>,
-    /// The ids of those with answers that no judge read.
-    unjudged: BTreeSet<String>,
-}
-
-impl Occurred {
-    /// Adds what occurred elsewhere.
-    pub(super) fn merge(&mut self, other: Self) {
-        self.findings.merge(other.findings);
-        self.transcripts.extend(other.transcripts);
-        self.damaged.extend(other.damaged);
-        self.unjudged.extend(other.unjudged);
-    }
-
-    /// Notes that an input could not be read to its end, so that what is missing is no surprise.
-    pub(super) fn cut_off(&mut self) {
-        self.damaged.extend(self.transcripts.iter().cloned());
-    }
-
-    /// Notes that no judge read some of the answers in a transcript.
-    pub(super) fn left_unjudged(&mut self, transcript: &Transcript) {
-        self.unjudged.insert(transcript.id.clone());
-    }
-
-    /// Whether the run looked for findings of a rule in the whole of a transcript. `runs` says
-    /// whether the rule was on.
-    fn was_checked(&self, runs: impl Fn(&str) -> bool, rule: &str, id: &str) -> bool {
-        runs(rule)
-            && self.transcripts.contains(id)
-            && !self.damaged.contains(id)
-            && !(is_judge(rule) && self.unjudged.contains(id))
-    }
 }
 
 impl KnownArguments {

@@ -11,10 +11,10 @@ mod of_ledger {
     use counterfoil_guard::{export, recorded_transcript};
     use counterfoil_model::{Message, Role};
 
-    use super::super::Global;
     use crate::config;
     use crate::exit::Complaint;
     use crate::files;
+    use crate::global::Global;
     use crate::guard::ledger;
     use crate::inputs::Input;
     use crate::suggest::did_you_mean;
@@ -88,8 +88,8 @@ mod of_ledger {
 
     use clap::Args;
 
-    use super::super::Global;
     use crate::config;
+    use crate::global::Global;
     use crate::inputs::Input;
 
     /// Empty: the linter alone has no ledger.
