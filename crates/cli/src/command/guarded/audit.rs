@@ -5,6 +5,7 @@ mod kept;
 mod lines;
 mod migrate;
 mod recorded;
+mod sources;
 mod stats;
 mod table;
 mod verify;
@@ -13,23 +14,19 @@ mod witness;
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use counterfoil_guard::{export, recorded_transcript};
-use counterfoil_ledger::{
-    AuditFiles, AuditFilter, AuditProblem, AuditResult, Ledger, LedgerSettings, OpenLedgerError,
-    ReadAuditError, Retention, SystemClock, SystemRandomness, verify_audit,
-};
+use counterfoil_ledger::{AuditFilter, AuditResult, LedgerSettings, verify_audit};
 use counterfoil_model::ToolErrorCategory;
 
-use super::Global;
-use crate::choices::Colour;
-use crate::config;
+use crate::choices::ShownWhole;
 use crate::exit::{Complaint, Exit};
+use crate::global::Global;
 use crate::state::State;
-use crate::terminal;
+use lines::Shown;
+use sources::{files, problem_line, settings, the_ledger};
 use when::When;
 
 /// Read, count and verify the audit log
@@ -86,12 +83,8 @@ Examples:
     Stats {
         #[command(flatten)]
         wanted: Wanted,
-        /// Output format
-        #[arg(long, value_name = "FORMAT", default_value = "text")]
-        format: WholeFormat,
-        /// When to use colours
-        #[arg(long, value_name = "WHEN", default_value = "auto")]
-        color: Colour,
+        #[command(flatten)]
+        shown: ShownWhole,
     },
     /// Verify every line, link and signature of the audit log and the ledger; report the first that
     /// is broken
@@ -244,34 +237,6 @@ impl Wanted {
     }
 }
 
-#[derive(Debug, Args)]
-struct Shown {
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: LineFormat,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: Colour,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum LineFormat {
-    /// For people
-    Text,
-    /// The lines of the file as a JSON array
-    Json,
-    /// The unchanged lines of the file
-    Jsonl,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum WholeFormat {
-    /// For people
-    Text,
-    /// One JSON object
-    Json,
-}
-
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Action::VerifyBundle(arguments) = &arguments.action {
         // The bundle comes from elsewhere, so no state is needed.
@@ -291,9 +256,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Action::Query { wanted, limit, shown } => {
             lines::query(files(&state)?, &wanted.filter(), limit.unwrap_or(usize::MAX), shown)
         }
-        Action::Stats { wanted, format, color } => {
-            stats::run(files(&state)?, &wanted.filter(), *format, *color)
-        }
+        Action::Stats { wanted, shown } => stats::run(files(&state)?, &wanted.filter(), *shown),
         Action::Verify(arguments) => verify::run(&state, &settings, arguments),
         Action::Export { session, csv: Some(path) } => {
             let filter = AuditFilter { session_id: session.clone(), ..AuditFilter::default() };
@@ -309,57 +272,6 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Action::Key { verifier } => bundle::key(&state, &settings, *verifier),
         Action::Witness(arguments) => witness::send(&state, &settings, arguments),
     }
-}
-
-fn files(state: &State) -> Result<AuditFiles, Complaint> {
-    AuditFiles::open(&state.folder().audit()).map_err(|error| {
-        let missing = matches!(error, ReadAuditError::Missing(_));
-        let help = missing.then(|| {
-            "the first call creates it; use `--state DIR` for a different state folder".to_owned()
-        });
-        Complaint::new(error.to_string()).maybe_help(help)
-    })
-}
-
-/// Opens the shared ledger, or the one beside the log; `None` if there is none. Creates nothing.
-fn ledger(state: &State, settings: &LedgerSettings) -> Result<Option<Ledger>, OpenLedgerError> {
-    let is_there = match settings.url {
-        Some(_) => Ledger::look(settings)?.is_some(),
-        None => state.folder().ledger().exists(),
-    };
-    if !is_there {
-        return Ok(None);
-    }
-    let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));
-    let (ledger, notices) =
-        Ledger::open(&state.folder().ledger(), settings.clone(), clock, randomness)?;
-    let _ = notices.iter().try_for_each(|notice| warn(notice));
-    Ok(Some(ledger))
-}
-
-/// Opens the ledger, which must exist; `why` says what it is needed for.
-fn the_ledger(state: &State, settings: &LedgerSettings, why: &str) -> Result<Ledger, Complaint> {
-    ledger(state, settings)
-        .map_err(|error| Complaint::new(error.to_string()).help(error.help()))?
-        .ok_or_else(|| {
-            let place = ledger_place(state, settings).display().to_string();
-            Complaint::new(format!("no ledger at `{place}`"))
-                .help(format!("{why}; the first call creates the ledger"))
-        })
-}
-
-/// The location of the ledger: a file, or a URL without its password.
-fn ledger_place(state: &State, settings: &LedgerSettings) -> PathBuf {
-    match &settings.url {
-        Some(url) => PathBuf::from(url.to_string()),
-        None => state.folder().ledger(),
-    }
-}
-
-/// Returns the ledger settings without retention, because reading must not drop anything.
-fn settings(global: &Global) -> anyhow::Result<LedgerSettings> {
-    let settings = config::find(&global.place())?.options.ledger.resolve()?;
-    Ok(LedgerSettings { retention: Retention::default(), ..settings })
 }
 
 fn export_sessions(
@@ -386,26 +298,14 @@ fn export_sessions(
 
 /// Prints a checkpoint, but only of a log that verifies, because it is signed.
 fn checkpoint(state: &State, settings: &LedgerSettings) -> anyhow::Result<Exit> {
-    let found = verify_audit(files(state)?, None, &mut |_| {})
-        .map_err(|error| Complaint::new(error.to_string()))?;
+    let found = verify_audit(files(state)?, None, &mut |_| {}).map_err(Complaint::of)?;
     if let Some(problem) = found.broken {
         problem_line(&problem)?;
         return Ok(Exit::Findings);
     }
     let ledger = the_ledger(state, settings, "the ledger's key signs checkpoints")?;
-    let own = ledger.checkpoint().map_err(|error| Complaint::new(error.to_string()))?;
+    let own = ledger.checkpoint().map_err(Complaint::of)?;
     let mut out = io::stdout().lock();
     write!(out, "{}{own}", ledger.sign_audit(found.head))?;
     Ok(Exit::Clean)
-}
-
-fn warn(text: &str) -> io::Result<()> {
-    let paint = terminal::Paint::for_errors();
-    writeln!(io::stderr(), "{}: {text}", paint.bold("warning"))
-}
-
-fn problem_line(problem: &AuditProblem) -> io::Result<()> {
-    let AuditProblem { file, line, why } = problem;
-    let paint = terminal::Paint::for_errors();
-    writeln!(io::stderr(), "{}: {}:{line}: {why}", paint.error("error"), file.display())
 }

@@ -13,9 +13,10 @@ use counterfoil_model::Digest;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::kept;
+use super::sources::the_ledger;
 use super::when::When;
-use super::{WholeFormat, kept, the_ledger};
-use crate::choices::Colour;
+use crate::choices::{ShownWhole, WholeFormat};
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::state::State;
@@ -62,12 +63,8 @@ pub(super) struct VerifyArguments {
     /// A public key of the ledger that was kept elsewhere: a PEM file, or its fingerprint
     #[arg(long, value_name = "KEY")]
     public_key: Option<String>,
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: WholeFormat,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: Colour,
+    #[command(flatten)]
+    shown: ShownWhole,
 }
 
 /// Makes a bundle.
@@ -156,8 +153,8 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
         _ => "CONSISTENT, NOT VERIFIED: compare its key with a public key obtained separately",
     };
     let mut out = io::stdout().lock();
-    let paint = Paint::for_output(arguments.color);
-    match arguments.format {
+    let paint = Paint::for_output(arguments.shown.color);
+    match arguments.shown.format {
         WholeFormat::Text => {
             for (mark, what) in &found.rows {
                 let mark = match mark {

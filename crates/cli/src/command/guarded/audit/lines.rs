@@ -2,18 +2,40 @@
 
 use std::io::{self, BufWriter, Write};
 
+use clap::{Args, ValueEnum};
 use counterfoil_ledger::{
     AuditFiles, AuditFilter, AuditLine, AuditProblem, AuditResult, ExitCode, Reading, tail_audit,
 };
 use counterfoil_report::{shorten, visible};
 use jiff::Timestamp;
 
-use super::{LineFormat, Shown, problem_line};
+use super::sources::problem_line;
+use crate::choices::Colour;
 use crate::exit::{Complaint, Exit};
 use crate::terminal::{self, Paint};
 
+#[derive(Debug, Args)]
+pub(super) struct Shown {
+    /// Output format
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: LineFormat,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    color: Colour,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LineFormat {
+    /// For people
+    Text,
+    /// The lines of the file as a JSON array
+    Json,
+    /// The unchanged lines of the file
+    Jsonl,
+}
+
 pub(super) fn tail(files: AuditFiles, count: usize, shown: &Shown) -> anyhow::Result<Exit> {
-    let lines = tail_audit(files, count).map_err(|error| Complaint::new(error.to_string()))?;
+    let lines = tail_audit(files, count).map_err(Complaint::of)?;
     let mut page = Page::new(shown);
     lines.iter().try_for_each(|line| page.add(line.as_ref()))?;
     page.end()
@@ -40,7 +62,7 @@ pub(super) fn query(
             }
             if written.is_ok() { Reading::GoOn } else { Reading::Stop }
         })
-        .map_err(|error| Complaint::new(error.to_string()))?;
+        .map_err(Complaint::of)?;
     written?;
     page.end()
 }

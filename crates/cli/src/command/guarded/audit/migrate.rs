@@ -45,10 +45,8 @@ pub(super) fn run(
         MigrateError::Open(open) => Complaint::new(open.to_string()).help(open.help()),
         MigrateError::NotEmpty { .. } => Complaint::new(error.to_string())
             .help("use an empty database, or an empty schema with `options=-csearch_path%3DNAME`"),
-        MigrateError::Grew { .. } => Complaint::new(error.to_string()).help(
-            "stop the processes that write to the ledger, \
-                then try again",
-        ),
+        MigrateError::Grew { .. } => Complaint::new(error.to_string())
+            .help("stop the processes that write to the ledger, then try again"),
         _ => Complaint::new(error.to_string()),
     })?;
     let found = moved.verification;

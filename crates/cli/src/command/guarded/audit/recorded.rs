@@ -79,16 +79,14 @@ fn of_ledger(found: &Verification) -> Vec<(Mark, String)> {
         HeldAgainst::NotCheckable => (
             Mark::Open,
             format!(
-                "the ledger cannot be compared with the kept {what}: retention deleted \
-                those events"
+                "the ledger cannot be compared with the kept {what}: retention deleted those events"
             ),
         ),
     };
     rows.push(held(
         "checkpoint",
         found.checkpoint,
-        "events removed from the end would go \
-        undetected",
+        "events removed from the end would go undetected",
     ));
     rows.push(held("public key", found.public_key, "a replaced key would go undetected"));
     rows

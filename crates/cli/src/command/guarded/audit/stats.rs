@@ -1,20 +1,20 @@
 use std::io::{self, Write as _};
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, Table};
 use counterfoil_ledger::{AuditFiles, AuditFilter, AuditResult, AuditStats, Reading};
 use counterfoil_report::visible;
 use jiff::Timestamp;
 
-use super::{WholeFormat, problem_line};
-use crate::choices::Colour;
+use super::sources::problem_line;
+use crate::choices::{ShownWhole, WholeFormat};
 use crate::exit::{Complaint, Exit};
+use crate::tables::table;
 use crate::terminal::Paint;
 
 pub(super) fn run(
     files: AuditFiles,
     filter: &AuditFilter,
-    format: WholeFormat,
-    color: Colour,
+    shown: ShownWhole,
 ) -> anyhow::Result<Exit> {
     let mut stats = AuditStats::default();
     let mut exit = Exit::Clean;
@@ -30,11 +30,11 @@ pub(super) fn run(
             }
             Reading::GoOn
         })
-        .map_err(|error| Complaint::new(error.to_string()))?;
+        .map_err(Complaint::of)?;
     let mut out = io::stdout().lock();
-    match format {
+    match shown.format {
         WholeFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&stats))?,
-        WholeFormat::Text => write!(out, "{}", text(&stats, Paint::for_output(color)))?,
+        WholeFormat::Text => write!(out, "{}", text(&stats, Paint::for_output(shown.color)))?,
     }
     Ok(exit)
 }
@@ -56,9 +56,8 @@ fn text(stats: &AuditStats, paint: Paint) -> String {
     if *calls == 0 {
         return text;
     }
-    let mut tools = table();
     let words = AuditResult::WORDS.map(str::to_uppercase);
-    tools.set_header(["TOOL".to_owned(), "CALLS".to_owned()].into_iter().chain(words));
+    let mut tools = table(["TOOL".to_owned(), "CALLS".to_owned()].into_iter().chain(words));
     let mut by_tool: Vec<_> = stats
         .by_tool
         .iter()
@@ -76,8 +75,7 @@ fn text(stats: &AuditStats, paint: Paint) -> String {
     (1..=6).for_each(|column| right(&mut tools, column));
     text += &format!("\n{}\n", tools.trim_fmt());
     if !stats.by_category.is_empty() {
-        let mut table = table();
-        table.set_header(["CATEGORY", "CALLS"]);
+        let mut table = table(["CATEGORY", "CALLS"]);
         for (category, count) in &stats.by_category {
             table.add_row([(*category).to_owned(), count.to_string()]);
         }
@@ -93,20 +91,13 @@ fn hours(stats: &AuditStats) -> String {
     const MOST: usize = 48;
     const LONGEST: u64 = 40;
     let most = stats.by_hour.values().copied().max().unwrap_or(1).max(1);
-    let mut table = table();
-    table.set_header(["HOUR", "CALLS", ""]);
+    let mut table = table(["HOUR", "CALLS", ""]);
     for (hour, count) in stats.by_hour.iter().skip(stats.by_hour.len().saturating_sub(MOST)) {
         let bar = usize::try_from((count * LONGEST).div_ceil(most)).unwrap_or_default();
         table.add_row([hour.clone(), count.to_string(), "▇".repeat(bar)]);
     }
     right(&mut table, 1);
     table.trim_fmt()
-}
-
-fn table() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table
 }
 
 fn right(table: &mut Table, column: usize) {

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use counterfoil_ledger::{AuditFiles, AuditFilter, AuditLine, AuditResult, ExitCode, Reading};
 use jiff::Timestamp;
 
-use super::problem_line;
+use super::sources::problem_line;
 use crate::exit::{Complaint, Exit};
 
 /// The columns, named after the members of a line.
@@ -87,7 +87,7 @@ pub(super) fn write(files: AuditFiles, filter: &AuditFilter, path: &Path) -> any
             }
             if written.is_ok() { Reading::GoOn } else { Reading::Stop }
         })
-        .map_err(|error| Complaint::new(error.to_string()))?;
+        .map_err(Complaint::of)?;
     written.and_then(|()| Ok(table.flush()?)).with_context(|| path.display().to_string())?;
     Ok(if problems == 0 { Exit::Clean } else { Exit::Findings })
 }

@@ -13,9 +13,9 @@ use super::answer::{Answer, Mark, counted};
 use super::beside::held;
 use super::kept::{Signers, checkpoints, public_key};
 use super::recorded::{Recorded, no_ledger, recorded};
+use super::sources::{files, ledger, ledger_place};
 use super::witness::witnessed;
-use super::{WholeFormat, files, ledger, ledger_place};
-use crate::choices::Colour;
+use crate::choices::{ShownWhole, WholeFormat};
 use crate::exit::{Complaint, Exit};
 use crate::state::State;
 use crate::terminal::Paint;
@@ -39,12 +39,8 @@ pub(super) struct Arguments {
     /// The first files of the log are archived elsewhere and may be missing here
     #[arg(long)]
     archived: bool,
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: WholeFormat,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: Colour,
+    #[command(flatten)]
+    shown: ShownWhole,
 }
 
 impl Arguments {
@@ -91,8 +87,10 @@ pub(super) fn run(
     let rows = by_witnesses.into_iter().chain(recorded.rows).collect();
     answer.add(&ledger_place(state, settings), "ledger", rows, recorded.json);
     let mut out = io::stdout().lock();
-    match arguments.format {
-        WholeFormat::Text => write!(out, "{}", answer.text(Paint::for_output(arguments.color)))?,
+    match arguments.shown.format {
+        WholeFormat::Text => {
+            write!(out, "{}", answer.text(Paint::for_output(arguments.shown.color)))?
+        }
         WholeFormat::Json => {
             answer.json.insert("sound".to_owned(), json!(answer.sound()));
             writeln!(out, "{}", counterfoil_report::json_pretty(&answer.json))?;
@@ -159,7 +157,7 @@ fn audit(
     let bar = progress(here.bytes());
     let found = verify_audit(here, kept.first().map(head), &mut |done| bar.set_position(done));
     bar.finish_and_clear();
-    let found = found.map_err(|error| Complaint::new(error.to_string()))?;
+    let found = found.map_err(Complaint::of)?;
     let mut rows = chain(&found, arguments.archived);
     let (kept_here, against_kept) = against_kept(state, kept, signers, &found)?;
     rows.extend(against_kept);
@@ -208,7 +206,7 @@ fn against_kept(
             found.compared
         } else {
             let again = verify_audit(files(state)?, Some(head(checkpoint)), &mut |_| {});
-            again.map_err(|error| Complaint::new(error.to_string()))?.compared
+            again.map_err(Complaint::of)?.compared
         };
         let signer = signers.of(checkpoint);
         shown.push(json!({
@@ -277,17 +275,11 @@ fn against(checkpoint: &Checkpoint, compared: Option<Compared>) -> (Mark, String
         ),
         Some(Compared::NotHere) => (
             Mark::Open,
-            format!(
-                "the kept checkpoint of {size} refers to files that are missing \
-                here"
-            ),
+            format!("the kept checkpoint of {size} refers to files that are missing here"),
         ),
         None => (
             Mark::Open,
-            format!(
-                "the kept checkpoint of {size} refers to lines after the \
-            broken one"
-            ),
+            format!("the kept checkpoint of {size} refers to lines after the broken one"),
         ),
     }
 }

@@ -13,9 +13,9 @@ use counterfoil_serve::{WitnessAnswer, ask_witness, latest_witnessed};
 use jiff::Timestamp;
 
 use super::answer::Mark;
-use super::kept::Kept;
-use super::{kept, ledger, the_ledger};
-use crate::exit::{Complaint, Exit};
+use super::kept::{self, Kept};
+use super::sources::{ledger, the_ledger};
+use crate::exit::{Complaint, Exit, note};
 use crate::state::State;
 use crate::surroundings::runtime;
 use crate::terminal::Paint;
@@ -96,9 +96,8 @@ pub(super) fn witnessed(
         Ok(None) => return nobody(Mark::Broken, "the witnessed ledger no longer exists"),
         Err(_) => return nobody(Mark::Open, "cannot read the ledger"),
     };
-    let found = runtime()?
-        .block_on(latest_witnessed(target, &ledger.origin()))
-        .map_err(|error| Complaint::new(error.to_string()))?;
+    let found =
+        runtime()?.block_on(latest_witnessed(target, &ledger.origin())).map_err(Complaint::of)?;
     let Some(note) = found else {
         let wrong = format!("`{target}` has no checkpoint for `{}`", ledger.origin());
         return Err(Complaint::new(wrong)
@@ -172,7 +171,7 @@ fn to_file(ledger: &Ledger, path: &Path) -> anyhow::Result<Exit> {
         }
     }
     if let Some((_, torn)) = there.torn(&path) {
-        writeln!(io::stderr(), "note: {torn}")?;
+        note(torn)?;
     }
     // Ends a partial line with empty lines, because the file may be append-only.
     let before = match (there.rest.is_empty(), there.unended) {
@@ -224,16 +223,12 @@ fn to_witness(ledger: &Ledger, url: &str, key: Option<&VerifierKey>) -> anyhow::
                 return broken(&format!("the witness has seen {old} events: {what}"));
             }
         };
-        let answer = runtime
-            .block_on(ask_witness(url, submission.to_string()))
-            .map_err(|error| Complaint::new(error.to_string()))?;
+        let answer =
+            runtime.block_on(ask_witness(url, submission.to_string())).map_err(Complaint::of)?;
         match answer {
             WitnessAnswer::OtherSize(size) => old = size,
             WitnessAnswer::Refused(why) => {
-                return broken(&format!(
-                    "the witness did not cosign: \
-                {why}"
-                ));
+                return broken(&format!("the witness did not cosign: {why}"));
             }
             WitnessAnswer::Cosigned(lines) => {
                 let by_key =
@@ -243,10 +238,7 @@ fn to_witness(ledger: &Ledger, url: &str, key: Option<&VerifierKey>) -> anyhow::
                 }
                 write!(io::stdout().lock(), "{}{lines}", submission.checkpoint)?;
                 if key.is_none() {
-                    writeln!(
-                        io::stderr(),
-                        "note: the cosignature was not verified; pass `--witness-key` to verify it"
-                    )?;
+                    note("the cosignature was not verified; pass `--witness-key` to verify it")?;
                 }
                 return Ok(Exit::Clean);
             }
