@@ -1,3 +1,4 @@
+mod check;
 mod files;
 mod machine;
 mod trial;
@@ -7,12 +8,13 @@ use std::io::{self, Write as _};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::Global;
 use crate::choices::Colour;
 use crate::config;
 use crate::exit::Exit;
+use crate::global::Global;
 use crate::guard;
 use crate::terminal::Paint;
+use check::{Check, Status};
 
 /// Show which sandboxing this machine supports, and how to enable the rest
 ///
@@ -39,41 +41,6 @@ enum Format {
     Text,
     /// One JSON object
     Json,
-}
-
-/// A check and its result.
-#[derive(Debug, Serialize)]
-struct Check {
-    name: &'static str,
-    status: Status,
-    found: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    help: Option<String>,
-}
-
-/// The result of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Status {
-    Ok,
-    /// Worth knowing, but the configuration takes full effect.
-    Note,
-    /// The configuration does not take effect.
-    Fail,
-}
-
-impl Check {
-    fn ok(name: &'static str, found: impl Into<String>) -> Self {
-        Self { name, status: Status::Ok, found: found.into(), help: None }
-    }
-
-    fn note(name: &'static str, found: impl Into<String>, help: &str) -> Self {
-        Self { name, status: Status::Note, found: found.into(), help: Some(help.to_owned()) }
-    }
-
-    fn fail(name: &'static str, found: impl Into<String>, help: &str) -> Self {
-        Self { status: Status::Fail, ..Self::note(name, found, help) }
-    }
 }
 
 #[derive(Debug, Serialize)]

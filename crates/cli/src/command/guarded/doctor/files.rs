@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use counterfoil_guard::{Ledger, LedgerSettings};
 
-use super::Check;
+use super::check::Check;
 use crate::config::Options;
 use crate::exit::Complaint;
 use crate::state::State;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use counterfoil_sandbox::Abilities;
 
-use super::Check;
+use super::check::Check;
 use crate::guard::{CONFINE, NAMESPACE};
 
 pub(super) fn checks(abilities: &Abilities) -> Vec<Check> {
@@ -60,8 +60,7 @@ fn seccomp(abilities: &Abilities) -> Check {
     if abilities.seccomp {
         Check::ok(
             NAME,
-            "restricts sockets, other processes, mounts, namespaces and kernel \
-            interfaces",
+            "restricts sockets, other processes, mounts, namespaces and kernel interfaces",
         )
     } else {
         let help = "use a kernel with CONFIG_SECCOMP_FILTER, on x86-64, 64-bit ARM or RISC-V";

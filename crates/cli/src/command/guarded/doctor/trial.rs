@@ -9,7 +9,7 @@ use counterfoil_guard::{SessionStart, Surroundings, TrustLevel};
 use counterfoil_model::{Arguments, Status, ToolCall};
 use serde_json::json;
 
-use super::Check;
+use super::check::Check;
 use crate::config::Options;
 use crate::guard::Making;
 
