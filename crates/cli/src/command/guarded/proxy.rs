@@ -1,14 +1,14 @@
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use counterfoil_proxy::ProxyMode;
+use clap::{Args, Subcommand};
 
-use super::Global;
 use crate::exit::Exit;
+use crate::global::Global;
 
 mod look;
 mod stand;
+
+use stand::Standing;
 
 /// Run a proxy between an agent and its model that checks tool calls and claims
 ///
@@ -47,21 +47,6 @@ pub(crate) struct Arguments {
     listen: SocketAddr,
 }
 
-/// The options of the proxy.
-#[derive(Debug, Clone, Args)]
-struct Standing {
-    /// The server that receives all requests: its URL without `/v1` and anything after it [default:
-    /// OpenAI or Anthropic, depending on the request]
-    #[arg(long, value_name = "URL")]
-    upstream: Option<String>,
-    /// What to do with an answer that the record does not support [default: annotate]
-    #[arg(long, value_name = "MODE")]
-    mode: Option<Mode>,
-    /// The project's root, for rules about files [default: the working directory]
-    #[arg(long, value_name = "FOLDER")]
-    workspace: Option<PathBuf>,
-}
-
 #[derive(Debug, Subcommand)]
 enum Action {
     Run(RunArguments),
@@ -87,30 +72,6 @@ struct RunArguments {
     /// The program and its arguments, after `--`
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
-}
-
-/// What to do with an answer that the record does not support.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Mode {
-    /// Pass everything through unchanged, and record findings
-    Observe,
-    /// Add a note below the answer
-    Annotate,
-    /// Ask the model again; if the new answer is no better, add a note below it
-    Correct,
-    /// Ask the model again; if the new answer is no better, withhold it
-    Block,
-}
-
-impl From<Mode> for ProxyMode {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Observe => Self::Observe,
-            Mode::Annotate => Self::Annotate,
-            Mode::Correct => Self::Correct,
-            Mode::Block => Self::Block,
-        }
-    }
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {

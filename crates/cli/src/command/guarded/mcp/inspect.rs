@@ -8,11 +8,11 @@ use counterfoil_model::Digest;
 use counterfoil_serve::{ClientOptions, Offer, PinStore, Pins, Server, Servers, inspect, oddities};
 use serde_json::{Value, json};
 
-use super::super::Global;
-use super::Reach;
+use super::reach::Reach;
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
+use crate::global::Global;
 use crate::replace::replace;
 use crate::servers::configured;
 use crate::state::State;
@@ -106,8 +106,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let offer = runtime.block_on(inspect(&server, &options)).map_err(|error| {
         let help = match server {
             Server::Remote(_) => {
-                "check the address, and whether the server requires a header \
-                (`--header`)"
+                "check the address, and whether the server requires a header (`--header`)"
             }
             _ => "run this command by hand to check that it starts an MCP server",
         };

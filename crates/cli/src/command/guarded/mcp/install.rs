@@ -1,10 +1,8 @@
-use std::io::{self, Write as _};
-
 use clap::Args;
 use counterfoil_hooks::{Reached, SettingsEdit, guard_servers, listed_servers, release_servers};
 
 use super::clients::{Place, Target};
-use crate::exit::{Complaint, Exit};
+use crate::exit::{Complaint, Exit, note};
 use crate::settings_file::{apply, broken, own_program, read};
 use crate::suggest::did_you_mean;
 
@@ -95,15 +93,14 @@ fn edit(
         let why = match &server.reached {
             Reached::Otherwise(why) => why.as_str(),
             Reached::Guarded { command, .. } if command.is_empty() => {
-                "it is Counterfoil's own \
-                server"
+                "it is Counterfoil's own server"
             }
             _ => continue,
         };
-        writeln!(io::stderr(), "note: `{}` is unchanged: {why}", server.name)?;
+        note(format!("`{}` is unchanged: {why}", server.name))?;
     }
     if known.is_empty() {
-        writeln!(io::stderr(), "note: `{}` lists no servers", first.path.display())?;
+        note(format!("`{}` lists no servers", first.path.display()))?;
     }
     Ok(Exit::Clean)
 }

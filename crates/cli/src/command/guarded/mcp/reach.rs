@@ -72,8 +72,7 @@ impl Reach {
         for header in &self.header {
             let (name, value) = header.split_once(':').ok_or_else(|| {
                 Complaint::new(format!("`{header}` is not a header")).help(
-                    "write it as `NAME: VALUE`; `${VARIABLE}` inserts an environment \
-                        variable",
+                    "write it as `NAME: VALUE`; `${VARIABLE}` inserts an environment variable",
                 )
             })?;
             headers.push((name.trim().to_owned(), filled(value.trim())?));

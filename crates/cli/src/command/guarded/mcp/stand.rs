@@ -2,10 +2,12 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use clap::{Args, ValueEnum};
 use counterfoil_guard::{ExecutorKind, Guard, SessionStart};
 use counterfoil_serve::{
     Access, Ended, Gateway, HttpGateway, Limits, NamedServer, Server, Servers, input, output,
@@ -15,11 +17,11 @@ use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::runtime::Runtime;
 
-use super::super::Global;
-use super::reach::REPLY;
-use super::{Arguments, inspect};
+use super::inspect;
+use super::reach::{REPLY, Reach};
 use crate::config::{self, ListenOptions, Options};
-use crate::exit::{Complaint, Exit};
+use crate::exit::{Complaint, Exit, note};
+use crate::global::Global;
 use crate::guard::{Making, settings_beside};
 use crate::reload::{announce, follow};
 use crate::servers::configured;
@@ -28,9 +30,60 @@ use crate::spans;
 use crate::state::State;
 use crate::surroundings::environment;
 
+/// What the gateway connects, and how.
+#[derive(Debug, Args)]
+pub(super) struct GatewayArguments {
+    #[command(flatten)]
+    reach: Reach,
+    /// Translate between protocol revisions if only one of client and server uses sessions
+    #[arg(long, conflicts_with = "builtin")]
+    bridge: bool,
+    /// Accept clients over HTTP at /mcp on this address (such as `127.0.0.1:8765`) instead of on
+    /// standard input and output; `[mcp.listen]` controls who may connect
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["builtin", "session"])]
+    listen: Option<SocketAddr>,
+    /// Offer Counterfoil's own tools instead of a server's: shell, file, web
+    #[arg(long, value_name = "TOOLS", value_delimiter = ',', conflicts_with_all = ["command", "url", "name"])]
+    builtin: Vec<Builtin>,
+    /// Block a tool whose definition has changed since the server was first seen, until the change
+    /// is accepted [default: changes are only reported]
+    #[arg(long, conflicts_with = "builtin")]
+    hold_changes: bool,
+    /// Continue the session with this id, or begin it
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Name of the model that the client uses, stored in the record
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+    /// The project's root [default: the working directory]
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+}
+
+/// Our own tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Builtin {
+    /// Shell commands
+    Shell,
+    /// Files
+    File,
+    /// Web pages
+    Web,
+}
+
+impl From<Builtin> for ExecutorKind {
+    fn from(builtin: Builtin) -> Self {
+        match builtin {
+            Builtin::Shell => Self::Shell,
+            Builtin::File => Self::File,
+            Builtin::Web => Self::Web,
+        }
+    }
+}
+
 /// What every kind of connection needs.
 struct Standing<'a> {
-    arguments: &'a Arguments,
+    arguments: &'a GatewayArguments,
     options: Options,
     guard: Guard,
     state: State,
@@ -39,7 +92,7 @@ struct Standing<'a> {
     servers: Servers,
 }
 
-pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
+pub(super) fn stand_between(global: &Global, arguments: &GatewayArguments) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
     let kinds: Vec<ExecutorKind> = arguments.builtin.iter().map(|one| (*one).into()).collect();
     let state = global.state()?.create()?;
@@ -49,14 +102,11 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
         ..Making::of(&options)
     };
     let guard = making.offering(&kinds)?;
-    for notice in guard.notices() {
-        writeln!(io::stderr(), "note: {notice}")?;
-    }
+    guard.notices().iter().try_for_each(note)?;
     if arguments.listen.is_none() && io::stdin().is_terminal() {
-        writeln!(
-            io::stderr(),
-            "note: waiting for an MCP client on standard input; normally the client starts this \
-             command"
+        note(
+            "waiting for an MCP client on standard input; normally the client starts this \
+             command",
         )?;
     }
     let start = session(arguments);
@@ -97,7 +147,7 @@ pub(super) fn stand_between(global: &Global, arguments: &Arguments) -> anyhow::R
     exit
 }
 
-fn session(arguments: &Arguments) -> SessionStart {
+fn session(arguments: &GatewayArguments) -> SessionStart {
     SessionStart {
         id: arguments.session.clone(),
         model: arguments.model.clone(),
@@ -107,7 +157,7 @@ fn session(arguments: &Arguments) -> SessionStart {
     }
 }
 
-fn event_loop(arguments: &Arguments) -> anyhow::Result<Runtime> {
+fn event_loop(arguments: &GatewayArguments) -> anyhow::Result<Runtime> {
     let runtime = match arguments.listen {
         Some(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build(),
         // One thread: passing a message on is faster than waking another thread.
@@ -180,7 +230,7 @@ impl Standing<'_> {
         let listener = TcpListener::bind(address)
             .await
             .with_context(|| format!("cannot listen on `{address}`"))?;
-        writeln!(io::stderr(), "note: listening on http://{}/mcp", listener.local_addr()?)?;
+        note(format!("listening on http://{}/mcp", listener.local_addr()?))?;
         serve_http(Arc::new(gateway_server), listener, self.guard.events(), interrupted()).await?;
         Ok(Exit::Clean)
     }

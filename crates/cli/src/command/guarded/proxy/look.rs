@@ -7,10 +7,10 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use super::super::Global;
 use crate::choices::Colour;
 use crate::config;
 use crate::exit::{Complaint, Exit};
+use crate::global::Global;
 use crate::terminal::Paint;
 
 /// Options for querying a running proxy

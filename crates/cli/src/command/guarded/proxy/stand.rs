@@ -2,26 +2,66 @@
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use clap::{Args, ValueEnum};
 use counterfoil_guard::{Guard, StateFolder};
 use counterfoil_proxy::{
-    Proxy, ProxyOptions, ProxyOptionsError, ProxySettings, serve_proxy, tls_of,
+    Proxy, ProxyMode, ProxyOptions, ProxyOptionsError, ProxySettings, serve_proxy, tls_of,
 };
 use tokio::net::TcpListener;
 use tokio::process::{Child, Command};
 use tokio_rustls::TlsAcceptor;
 
-use super::super::Global;
-use super::Standing;
 use crate::config::{self, Options, Place};
-use crate::exit::{Complaint, Exit};
+use crate::exit::{Complaint, Exit, note};
+use crate::global::Global;
 use crate::guard::{Making, settings_beside};
 use crate::judge::Judging;
 use crate::reload::{announce, follow};
 use crate::signals::interrupted;
 use crate::spans;
+
+/// The options of the proxy.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Standing {
+    /// The server that receives all requests: its URL without `/v1` and anything after it [default:
+    /// OpenAI or Anthropic, depending on the request]
+    #[arg(long, value_name = "URL")]
+    upstream: Option<String>,
+    /// What to do with an answer that the record does not support [default: annotate]
+    #[arg(long, value_name = "MODE")]
+    mode: Option<Mode>,
+    /// The project's root, for rules about files [default: the working directory]
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
+}
+
+/// What to do with an answer that the record does not support.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Mode {
+    /// Pass everything through unchanged, and record findings
+    Observe,
+    /// Add a note below the answer
+    Annotate,
+    /// Ask the model again; if the new answer is no better, add a note below it
+    Correct,
+    /// Ask the model again; if the new answer is no better, withhold it
+    Block,
+}
+
+impl From<Mode> for ProxyMode {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Observe => Self::Observe,
+            Mode::Annotate => Self::Annotate,
+            Mode::Correct => Self::Correct,
+            Mode::Block => Self::Block,
+        }
+    }
+}
 
 pub(super) fn stand_between(
     global: &Global,
@@ -47,9 +87,7 @@ pub(super) fn stand_between(
         ..Making::of(&options)
     };
     let guard = making.offering(&[])?;
-    for notice in guard.notices() {
-        writeln!(io::stderr(), "note: {notice}")?;
-    }
+    guard.notices().iter().try_for_each(note)?;
     let proxy = Arc::new(Proxy::new(guard.clone(), settings));
     // Blocking threads read and judge; more of them than processors would not help.
     let runtime =
@@ -104,7 +142,7 @@ async fn alone(
     let scheme = if tls.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}", listener.local_addr()?);
     let told = format!("base URL for agents: {address}/v1 (OpenAI) or {address} (Anthropic)");
-    writeln!(io::stderr(), "note: mode {mode}; {told}")?;
+    note(format!("mode {mode}; {told}"))?;
     serve_proxy(proxy, listener, tls, interrupted()).await?;
     Ok(Exit::Clean)
 }
@@ -177,13 +215,11 @@ fn settings(options: &Options, standing: &Standing) -> anyhow::Result<ProxySetti
     said.resolve(variable).map_err(|error| {
         let help = match &error {
             ProxyOptionsError::Url { .. } => {
-                "pass a URL such as `--upstream \
-                https://api.openai.com`"
+                "pass a URL such as `--upstream https://api.openai.com`"
             }
             ProxyOptionsError::Plain { .. } => "use `https`, or set `proxy.allow_http = true`",
             ProxyOptionsError::NoKey(_) => {
-                "set the variable, or remove the key from the \
-                configuration"
+                "set the variable, or remove the key from the configuration"
             }
             _ => "see `counterfoil config show`",
         };
