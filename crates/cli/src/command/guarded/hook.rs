@@ -1,8 +1,8 @@
 use clap::{Args, Subcommand};
 use counterfoil_hooks::Agent;
 
-use super::Global;
 use crate::exit::Exit;
+use crate::global::Global;
 
 mod answer;
 mod canary;

@@ -6,12 +6,12 @@ mod surroundings;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueEnum};
-use counterfoil_guard::Gates;
+use clap::{Args, Subcommand};
 
-use super::Global;
 use crate::config::{self, Files, Place};
-use crate::exit::Exit;
+use crate::exit::{Exit, note};
+use crate::global::Global;
+use shown::count;
 
 /// Check a policy, or show what it would do
 ///
@@ -41,15 +41,6 @@ Exit codes: 0 all policies are valid, 2 at least one is invalid.")]
     },
     Explain(explain::Arguments),
     Replay(replay::Arguments),
-}
-
-/// Output format.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Shape {
-    /// For people
-    Text,
-    /// One JSON object
-    Json,
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -90,18 +81,7 @@ fn check(global: &Global, files: &[PathBuf], out: &mut impl Write) -> anyhow::Re
         let (state, rules) = (tools.dependencies.enabled, tools.dependencies.rules.len());
         let state = if state { "on" } else { "off" };
         writeln!(out, "  {:<14} {state:<4} {}", "dependencies", count(rules, "rule"))?;
-        if let Some(notice) = settings.dependencies.notice() {
-            writeln!(io::stderr(), "note: {notice}")?;
-        }
+        settings.dependencies.notice().map(note).transpose()?;
     }
     Ok(Exit::Clean)
-}
-
-fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
-/// Creates the gates of a configuration.
-fn gates(place: &Place) -> anyhow::Result<Gates> {
-    crate::guard::gates(&config::find(place)?.options, None)
 }

@@ -17,10 +17,10 @@ use counterfoil_judge::AnswerJudge;
 
 use super::once_a_session;
 use super::snapshots::SnapshotFolder;
-use crate::command::Global;
 use crate::config::{self, Files, Options, Place};
 use crate::exit::{Complaint, Exit};
 use crate::files;
+use crate::global::Global;
 use crate::guard::settings_of_hook;
 use crate::judge::Judging;
 use crate::provider::judge;

@@ -10,9 +10,9 @@ use super::canary;
 use super::status::version;
 use super::target::Target;
 use crate::agents::{Scope, SettingsFile};
-use crate::command::Global;
 use crate::config;
 use crate::exit::{Complaint, Exit};
+use crate::global::Global;
 use crate::judge::Judging;
 use crate::settings_file::{apply, broken, found, own_program, read};
 
@@ -142,8 +142,7 @@ fn notes(agent: Agent, scope: Scope, files: &[SettingsFile], command: &str) -> a
             let shown = file.path.display();
             writeln!(
                 err,
-                "warning: {shown}: {why}: the agent runs no hooks until you remove that \
-                setting"
+                "warning: {shown}: {why}: the agent runs no hooks until you remove that setting"
             )?;
         }
     }

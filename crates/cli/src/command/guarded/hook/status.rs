@@ -7,18 +7,15 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use counterfoil_hooks::Agent;
-use serde::Serialize;
 
-use self::installed::Installed;
 pub(super) use self::installed::version;
-use self::seen::{Judgement, Seen, SessionSeen};
+use self::shown::{AgentStatus, StateStatus, Status};
 use crate::agents::{AgentName, Homes};
-use crate::choices::Colour;
-use crate::command::Global;
+use crate::choices::{ShownWhole, WholeFormat};
 use crate::exit::Exit;
-use crate::state::State;
+use crate::global::Global;
 use crate::terminal::Paint;
 
 /// Show where the hook is installed, what it has seen, and which tool calls have no receipt
@@ -45,59 +42,8 @@ pub(crate) struct Arguments {
     /// Number of newest sessions per agent to compare with the ledger
     #[arg(long, value_name = "COUNT", default_value = "5")]
     sessions: usize,
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: StatusFormat,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: Colour,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum StatusFormat {
-    /// For people
-    Text,
-    /// One JSON object
-    Json,
-}
-
-/// Everything that is shown.
-#[derive(Debug, Serialize)]
-struct Status {
-    schema_version: u32,
-    version: &'static str,
-    state: StateStatus,
-    agents: Vec<AgentStatus>,
-    /// Sessions compared with the ledger.
-    coverage: Vec<SessionSeen>,
-}
-
-/// The folder in which hooks record.
-#[derive(Debug, Serialize)]
-struct StateStatus {
-    folder: String,
-    /// Why nothing can be recorded there, if so.
-    problem: Option<String>,
-}
-
-impl StateStatus {
-    fn of(state: State) -> Self {
-        let folder = state.folder().path().display().to_string();
-        let problem = state.writable().err().map(|error| error.to_string());
-        Self { folder, problem }
-    }
-}
-
-#[derive(Debug, Serialize)]
-struct AgentStatus {
-    agent: &'static str,
-    installed: Vec<Installed>,
-    /// Whether a plugin ran the hook in the newest session, and no settings contain it.
-    by_plugin: bool,
-    /// The latest event of the compared sessions.
-    last_event: Option<Seen>,
-    /// The latest judgement of an answer.
-    last_judgement: Option<Judgement>,
+    #[command(flatten)]
+    shown: ShownWhole,
 }
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -145,23 +91,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let version = env!("CARGO_PKG_VERSION");
     let status = Status { schema_version: 1, version, state, agents: shown, coverage };
     let mut out = io::stdout().lock();
-    match arguments.format {
-        StatusFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&status))?,
-        StatusFormat::Text => {
-            write!(out, "{}", shown::text(&status, Paint::for_output(arguments.color)))?;
+    match arguments.shown.format {
+        WholeFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&status))?,
+        WholeFormat::Text => {
+            write!(out, "{}", shown::text(&status, Paint::for_output(arguments.shown.color)))?;
         }
     }
     Ok(status.exit(arguments.agent.is_some()))
-}
-
-impl Status {
-    fn exit(&self, named: bool) -> Exit {
-        let hooks = || self.agents.iter().flat_map(|agent| &agent.installed);
-        let plugin = self.agents.iter().any(|agent| agent.by_plugin);
-        let missing = named && hooks().next().is_none() && !plugin;
-        let faulty = hooks().any(|hook| !hook.problems.is_empty());
-        let gaps = self.coverage.iter().any(|session| session.gaps().next().is_some());
-        let recorded = self.state.problem.is_none();
-        if missing || faulty || gaps || !recorded { Exit::Findings } else { Exit::Clean }
-    }
 }

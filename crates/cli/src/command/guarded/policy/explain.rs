@@ -12,15 +12,14 @@ use counterfoil_model::{Agent, Arguments as CallArguments, Catalog, ExactValue, 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Shape;
 use super::shown::call_line;
 use super::surroundings::Surroundings;
 use crate::agents::AgentName;
 use crate::catalog::read_catalog;
-use crate::choices::Colour;
-use crate::command::Global;
+use crate::choices::{ShownWhole, WholeFormat};
 use crate::config::{self, Options};
 use crate::exit::{Complaint, Exit};
+use crate::global::Global;
 use crate::guard::{Making, settings_of_hook};
 use crate::suggest::did_you_mean;
 use crate::terminal::Paint;
@@ -61,12 +60,8 @@ pub(super) struct Arguments {
     completed: Vec<String>,
     #[command(flatten)]
     surroundings: Surroundings,
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Shape,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: Colour,
+    #[command(flatten)]
+    shown: ShownWhole,
 }
 
 pub(super) fn run(
@@ -82,9 +77,9 @@ pub(super) fn run(
         Some(agent) => by_hook(global, agent.into(), arguments.without_questions, verdicts)?,
         None => verdict_word(verdicts),
     };
-    match arguments.format {
-        Shape::Json => write_json(&rehearsal, outcome, out)?,
-        Shape::Text => write_text(&rehearsal, outcome, arguments, out)?,
+    match arguments.shown.format {
+        WholeFormat::Json => write_json(&rehearsal, outcome, out)?,
+        WholeFormat::Text => write_text(&rehearsal, outcome, arguments, out)?,
     }
     Ok(if matches!(outcome, "allow" | "note") { Exit::Clean } else { Exit::Findings })
 }
@@ -126,7 +121,7 @@ fn write_text(
 ) -> anyhow::Result<()> {
     let Rehearsal { tool, call, verdicts, place, past, ours, others } = rehearsal;
     let (paint, name, scene) =
-        (Paint::for_output(arguments.color), &tool.name, place.scene(past, None));
+        (Paint::for_output(arguments.shown.color), &tool.name, place.scene(past, None));
     writeln!(out, "{}", paint.bold(&call_line(name, call.arguments.as_str())))?;
     let caller = scene.caller.map_or("the main agent".to_owned(), |c| format!("`{c}`"));
     let (trust, phase) = (scene.trust.name(), scene.phase.name());

@@ -5,16 +5,15 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use counterfoil_formats::{Options, read};
-use counterfoil_guard::{Replay, ReplayChange};
+use counterfoil_guard::{Gates, Replay, ReplayChange};
 use serde::Serialize;
 
-use super::shown::call_line;
+use super::shown::{call_line, count};
 use super::surroundings::Surroundings;
-use super::{Shape, gates};
-use crate::choices::Colour;
-use crate::command::Global;
-use crate::config::Files;
+use crate::choices::{ShownWhole, WholeFormat};
+use crate::config::{self, Files, Place};
 use crate::exit::Exit;
+use crate::global::Global;
 use crate::inputs::inputs;
 use crate::terminal::Paint;
 
@@ -39,12 +38,8 @@ pub(super) struct Arguments {
     logs: Vec<PathBuf>,
     #[command(flatten)]
     surroundings: Surroundings,
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Shape,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: Colour,
+    #[command(flatten)]
+    shown: ShownWhole,
 }
 
 pub(super) fn run(
@@ -63,8 +58,8 @@ pub(super) fn run(
         })
         .with_context(|| input.shown.clone())?;
     }
-    match arguments.format {
-        Shape::Json => {
+    match arguments.shown.format {
+        WholeFormat::Json => {
             #[derive(Serialize)]
             struct Replayed<'t> {
                 version: u32,
@@ -76,7 +71,7 @@ pub(super) fn run(
             let answer = Replayed { version: 1, calls, unreadable, changes };
             writeln!(out, "{}", counterfoil_report::json_pretty(&answer))?;
         }
-        Shape::Text => show(&tally, Paint::for_output(arguments.color), out)?,
+        WholeFormat::Text => show(&tally, Paint::for_output(arguments.shown.color), out)?,
     }
     Ok(if tally.changes.is_empty() { Exit::Clean } else { Exit::Findings })
 }
@@ -105,6 +100,11 @@ fn show(tally: &Replay, paint: Paint, out: &mut impl Write) -> anyhow::Result<()
     if tally.unreadable > 0 {
         parts.push(format!("{} skipped (arguments are not a JSON object)", tally.unreadable));
     }
-    writeln!(out, "{}: {}", super::count(tally.calls, "call"), parts.join(", "))?;
+    writeln!(out, "{}: {}", count(tally.calls, "call"), parts.join(", "))?;
     Ok(())
+}
+
+/// Creates the gates of a configuration.
+fn gates(place: &Place) -> anyhow::Result<Gates> {
+    crate::guard::gates(&config::find(place)?.options, None)
 }

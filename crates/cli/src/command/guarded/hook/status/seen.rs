@@ -12,9 +12,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::agents::{Homes, logs};
-use crate::command::Global;
 use crate::config;
 use crate::exit::Complaint;
+use crate::global::Global;
 use crate::guard::ledger;
 use crate::inputs::Input;
 

@@ -1,16 +1,70 @@
-//! Formats the status for people.
+//! The status, and its text for people.
 
 use std::fmt::Write as _;
 
 use counterfoil_report::{shorten, visible};
+use serde::Serialize;
 use serde_json::Value;
 
-use super::seen::{Gap, Judgement, SessionSeen};
-use super::{AgentStatus, Status};
+use super::installed::Installed;
+use super::seen::{Gap, Judgement, Seen, SessionSeen};
+use crate::exit::Exit;
+use crate::state::State;
 use crate::terminal::Paint;
 
 /// The maximum number of calls without a receipt listed for a session.
 const LISTED: usize = 20;
+
+/// Everything that is shown.
+#[derive(Debug, Serialize)]
+pub(super) struct Status {
+    pub(super) schema_version: u32,
+    pub(super) version: &'static str,
+    pub(super) state: StateStatus,
+    pub(super) agents: Vec<AgentStatus>,
+    /// Sessions compared with the ledger.
+    pub(super) coverage: Vec<SessionSeen>,
+}
+
+/// The folder in which hooks record.
+#[derive(Debug, Serialize)]
+pub(super) struct StateStatus {
+    pub(super) folder: String,
+    /// Why nothing can be recorded there, if so.
+    pub(super) problem: Option<String>,
+}
+
+impl StateStatus {
+    pub(super) fn of(state: State) -> Self {
+        let folder = state.folder().path().display().to_string();
+        let problem = state.writable().err().map(|error| error.to_string());
+        Self { folder, problem }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct AgentStatus {
+    pub(super) agent: &'static str,
+    pub(super) installed: Vec<Installed>,
+    /// Whether a plugin ran the hook in the newest session, and no settings contain it.
+    pub(super) by_plugin: bool,
+    /// The latest event of the compared sessions.
+    pub(super) last_event: Option<Seen>,
+    /// The latest judgement of an answer.
+    pub(super) last_judgement: Option<Judgement>,
+}
+
+impl Status {
+    pub(super) fn exit(&self, named: bool) -> Exit {
+        let hooks = || self.agents.iter().flat_map(|agent| &agent.installed);
+        let plugin = self.agents.iter().any(|agent| agent.by_plugin);
+        let missing = named && hooks().next().is_none() && !plugin;
+        let faulty = hooks().any(|hook| !hook.problems.is_empty());
+        let gaps = self.coverage.iter().any(|session| session.gaps().next().is_some());
+        let recorded = self.state.problem.is_none();
+        if missing || faulty || gaps || !recorded { Exit::Findings } else { Exit::Clean }
+    }
+}
 
 pub(super) fn text(status: &Status, paint: Paint) -> String {
     let mut out = String::new();
