@@ -1,6 +1,5 @@
 //! Creates the guard for every command, from the configuration and the built-in tools.
 
-use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use counterfoil_judge::AnswerJudge;
 use counterfoil_model::Agent;
 
 use crate::config::{self, Options};
-use crate::exit::Complaint;
+use crate::exit::{Complaint, note};
 use crate::provider::{embedder, judge, reformatter};
 use crate::rule_names::Selection;
 use crate::skills::named_folders;
@@ -153,10 +152,8 @@ pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger>
     let settings = options.ledger.clone().resolve()?;
     let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));
     let (ledger, notices) = Ledger::open(&path, settings, clock, randomness)
-        .map_err(|error| Complaint::new(error.to_string()).help(error.help()))?;
-    for notice in notices {
-        writeln!(io::stderr(), "note: {notice}")?;
-    }
+        .map_err(|error| Complaint::of(&error).help(error.help()))?;
+    notices.iter().try_for_each(note)?;
     Ok(ledger)
 }
 

@@ -73,34 +73,19 @@ pub(crate) fn apply(
 
 /// Prints what was added, updated and removed, one line each.
 fn write_changes(out: &mut impl io::Write, changes: &[SettingsChange]) -> io::Result<()> {
-    let named = |wanted: fn(&SettingsChange) -> Option<&str>| -> Vec<&str> {
-        changes.iter().filter_map(wanted).collect()
-    };
-    let rows = [
-        (
-            "added",
-            named(|change| match change {
-                SettingsChange::Added { entry } => Some(entry),
-                _ => None,
-            }),
-        ),
-        (
-            "updated",
-            named(|change| match change {
-                SettingsChange::Updated { entry, .. } => Some(entry),
-                _ => None,
-            }),
-        ),
-        (
-            "removed",
-            named(|change| match change {
-                SettingsChange::Removed { entry } => Some(entry),
-                _ => None,
-            }),
-        ),
-    ];
-    for (what, events) in rows.iter().filter(|(_, events)| !events.is_empty()) {
-        writeln!(out, "  {what:<8} {}", events.join(", "))?;
+    for what in ["added", "updated", "removed"] {
+        let named = changes.iter().filter_map(|change| {
+            let (word, entry) = match change {
+                SettingsChange::Added { entry } => ("added", entry),
+                SettingsChange::Updated { entry, .. } => ("updated", entry),
+                SettingsChange::Removed { entry } => ("removed", entry),
+            };
+            (word == what).then_some(entry.as_str())
+        });
+        let entries: Vec<&str> = named.collect();
+        if !entries.is_empty() {
+            writeln!(out, "  {what:<8} {}", entries.join(", "))?;
+        }
     }
     Ok(())
 }

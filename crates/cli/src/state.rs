@@ -31,10 +31,7 @@ impl State {
         };
         // Absolute, so that a change of the working directory cannot move the state.
         std::path::absolute(&folder).map(|folder| Self { folder }).map_err(|error| {
-            Complaint::new(format!(
-                "the working directory no longer exists: \
-                {error}"
-            ))
+            Complaint::new(format!("the working directory no longer exists: {error}"))
         })
     }
 
@@ -176,12 +173,10 @@ impl State {
         let elsewhere = "specify another folder with `--state DIR` or `COUNTERFOIL_STATE`";
         match error.kind() {
             io::ErrorKind::PermissionDenied => Complaint::new(format!(
-                "permission denied: cannot write to the state folder \
-                    {folder}"
+                "permission denied: cannot write to the state folder {folder}"
             ))
             .help(format!(
-                "change its owner or permissions so that you can write to it, \
-                        or {elsewhere}"
+                "change its owner or permissions so that you can write to it, or {elsewhere}"
             )),
             io::ErrorKind::ReadOnlyFilesystem => {
                 Complaint::new(format!("the state folder {folder} is on a read-only file system"))

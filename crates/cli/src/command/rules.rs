@@ -1,16 +1,15 @@
 use std::io::{self, Write as _};
 
 use clap::{Args, ValueEnum};
-use comfy_table::{ContentArrangement, Table, presets};
 use counterfoil_model::Mode;
 use counterfoil_rules::{Group, Meta};
 use serde::Serialize;
 
-use super::Global;
 use crate::config;
 use crate::exit::Exit;
+use crate::global::Global;
 use crate::rule_names::{Selection, metas};
-use crate::terminal;
+use crate::tables::wide_table;
 
 /// List the rules: code, name, current mode, and what each one finds
 #[derive(Debug, Args)]
@@ -66,14 +65,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 }
 
 fn table(rows: &[Row]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    let width = match terminal::width() {
-        0 => 120,
-        width => width,
-    };
-    table.set_width(u16::try_from(width).unwrap_or(120));
-    table.set_header(["CODE", "NAME", "ABOUT", "MODE", "FINDS"]);
+    let mut table = wide_table(["CODE", "NAME", "ABOUT", "MODE", "FINDS"]);
     for row in rows {
         table.add_row([row.code, row.name, row.group, row.mode.name(), row.summary]);
     }

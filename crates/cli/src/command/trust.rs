@@ -5,10 +5,10 @@ use anyhow::Context as _;
 use clap::Args;
 use counterfoil_report::visible;
 
-use super::Global;
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
+use crate::global::Global;
 
 /// Trust the current version of a project's configuration file
 ///

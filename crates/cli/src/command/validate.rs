@@ -13,11 +13,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use self::calls::{Calls, Wrong};
-use super::Global;
 use crate::catalog::read_catalog;
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
+use crate::global::Global;
 
 /// Check tool calls against a list of tools, before they are run
 ///

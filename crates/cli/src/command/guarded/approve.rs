@@ -6,10 +6,10 @@ use counterfoil_guard::{AppendError, Approval, Draft, Guard, PersonsDecision, Re
 use counterfoil_model::Digest;
 use counterfoil_report::{json_line, shorten, visible};
 
-use super::Global;
 use crate::approver::{agreed, user};
 use crate::config;
 use crate::exit::{Complaint, Exit};
+use crate::global::Global;
 use crate::guard::Making;
 
 /// Approve a call that was denied because it needs a person's approval

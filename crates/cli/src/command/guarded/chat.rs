@@ -10,12 +10,12 @@ use anyhow::Context as _;
 use clap::Args;
 use tokio::runtime::Runtime;
 
-use super::Global;
 use crate::approver::{Asks, AtTerminal, Person};
 use crate::conversation::{
     Begun, Front, Lines, Screen, ScreenPerson, Wanted, begin, is_for_a_screen,
 };
 use crate::exit::{Complaint, Exit};
+use crate::global::Global;
 use crate::questions::is_readable;
 use crate::surroundings::runtime;
 use crate::terminal::{Paint, plainly};

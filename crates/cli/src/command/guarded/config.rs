@@ -5,10 +5,10 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
 use similar::TextDiff;
 
-use super::Global;
 use crate::config::{self, Migration};
-use crate::exit::{Complaint, Exit};
+use crate::exit::{Complaint, Exit, note};
 use crate::files;
+use crate::global::Global;
 use crate::replace::replace;
 
 /// Check, show or migrate the configuration, or print its schema
@@ -82,9 +82,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             for file in found.files {
                 writeln!(out, "{}: valid", file.display())?;
             }
-            if let Some(notice) = settings.dependencies.notice() {
-                writeln!(io::stderr(), "note: {notice}")?;
-            }
+            settings.dependencies.notice().map(note).transpose()?;
         }
         Action::Show { format } => {
             let found = config::find(&global.place())?;

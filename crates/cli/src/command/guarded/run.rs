@@ -13,12 +13,12 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::Global;
 use crate::approver::{Asks, AtTerminal};
 use crate::call_choices::{Trust, When};
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
+use crate::global::Global;
 use crate::guard::Making;
 use crate::servers;
 use crate::signals::interrupted;

@@ -10,12 +10,12 @@ use counterfoil_agent::{
 use counterfoil_report::{json_pretty, visible};
 use serde_json::Value;
 
-use super::Global;
 use crate::approver::{Asks, AtTerminal};
 use crate::conversation::{
     Begun, Fired, Front as _, LOOK_AT_TASKS, Lines, Wanted, begin, fire, scheduler,
 };
-use crate::exit::{Complaint, Exit};
+use crate::exit::{Complaint, Exit, note};
+use crate::global::Global;
 use crate::signals::interrupted;
 use crate::surroundings::runtime;
 
@@ -147,7 +147,7 @@ fn complaint(error: &ScheduleTaskError) -> Complaint {
 
 fn explain(when: &str) -> anyhow::Result<Exit> {
     let mut at = jiff::Timestamp::now().to_zoned(time_zone());
-    let schedule = Schedule::parse(when, &at).map_err(|error| Complaint::new(error.to_string()))?;
+    let schedule = Schedule::parse(when, &at).map_err(Complaint::of)?;
     let mut out = io::stdout().lock();
     writeln!(out, "{}", schedule.describe(&at))?;
     for _ in 0..3 {
@@ -207,8 +207,8 @@ async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
     };
     let interrupted_before = scheduler.give_up_interrupted(GIVEN_UP)?;
     if interrupted_before > 0 {
-        let note = "interrupted earlier and will not be repeated";
-        writeln!(io::stderr(), "note: {interrupted_before} task runs were {note}")?;
+        let what = "interrupted earlier and will not be repeated";
+        note(format!("{interrupted_before} task runs were {what}"))?;
     }
     let mut exit = Exit::Clean;
     loop {

@@ -12,11 +12,11 @@ use counterfoil_serve::{
 use tokio::net::TcpListener;
 use toml::Table;
 
-use super::Global;
 use crate::approver::user;
 use crate::config::{self, Options, Place};
-use crate::exit::{Complaint, Exit};
+use crate::exit::{Complaint, Exit, note};
 use crate::files;
+use crate::global::Global;
 use crate::guard::{self, Making};
 use crate::signals::interrupted;
 
@@ -69,9 +69,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let audit = state.folder().audit();
     let making = Making { state: Some(state), ..Making::of(&options) };
     let guard = making.offering(&[])?;
-    for notice in guard.notices() {
-        writeln!(io::stderr(), "note: {notice}")?;
-    }
+    guard.notices().iter().try_for_each(note)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.context("cannot start the event loop")?;
     let exit = runtime.block_on(async {
@@ -111,7 +109,7 @@ fn announced(
 ) -> anyhow::Result<Option<Box<dyn Fn(&str) + Send + Sync>>> {
     if let Some(path) = tokens {
         let told = format!("http://{address}; sign in with a token from {}", path.display());
-        writeln!(io::stderr(), "note: listening on {told}")?;
+        note(format!("listening on {told}"))?;
         return Ok(None);
     }
     Ok(Some(Box::new(move |token| {

@@ -7,10 +7,10 @@ use counterfoil_agent::{Skill, SkillOrigin};
 use counterfoil_guard::GuardSettings;
 use counterfoil_report::{visible, visible_output};
 
-use super::Global;
 use crate::approver::agreed;
 use crate::config;
 use crate::exit::{Complaint, Exit};
+use crate::global::Global;
 use crate::guard::settings;
 use crate::skills::{Found, find, oddities};
 use crate::terminal::Paint;
@@ -87,7 +87,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         }
         What::Forget { name } => {
             let forgotten = found.trusted.forget(name);
-            match forgotten.map_err(|error| Complaint::new(error.to_string()))? {
+            match forgotten.map_err(Complaint::of)? {
                 true => writeln!(out, "`{name}` is no longer trusted")?,
                 false => writeln!(out, "`{name}` was not trusted")?,
             }
@@ -137,7 +137,7 @@ fn trust(found: &mut Found, skill: &Skill, settings: &GuardSettings) -> anyhow::
         let nobody = "not confirmed on a terminal; nothing was changed".to_owned();
         return Err(Complaint::new(nobody).into());
     }
-    found.trusted.trust(skill).map_err(|error| Complaint::new(error.to_string()))?;
+    found.trusted.trust(skill).map_err(Complaint::of)?;
     let Skill { name, digest, .. } = skill;
     writeln!(io::stdout(), "the current version of `{name}` is now trusted: {digest}")?;
     Ok(Exit::Clean)

@@ -2,16 +2,17 @@ use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
 use clap::{Args, ValueEnum};
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, Table};
 use counterfoil_guard::{CallStats, HallucinatedTool, repetitions};
 use counterfoil_report::visible;
 use serde::Serialize;
 
-use super::Global;
 use crate::choices::Colour;
 use crate::config;
 use crate::exit::{Complaint, Exit};
+use crate::global::Global;
 use crate::guard::ledger;
+use crate::tables::table;
 use crate::terminal::Paint;
 
 /// Show statistics from the ledger: calls by tool and model, rejections, false claims, repetition
@@ -82,8 +83,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         if sessions.is_empty() {
             return Err(Complaint::new(format!("no session `{wanted}`"))
                 .help(
-                    "`counterfoil audit tail --format json` shows the sessions of the latest \
-                    calls",
+                    "`counterfoil audit tail --format json` shows the sessions of the latest calls",
                 )
                 .into());
         }
@@ -162,9 +162,8 @@ fn crossed(
     rows: &BTreeMap<String, BTreeMap<&'static str, u64>>,
     statuses: &BTreeMap<&'static str, u64>,
 ) -> String {
-    let mut table = table();
     let heads = statuses.keys().map(|status| status.to_uppercase());
-    table.set_header([title.to_owned(), "CALLS".to_owned()].into_iter().chain(heads));
+    let mut table = table([title.to_owned(), "CALLS".to_owned()].into_iter().chain(heads));
     let mut rows: Vec<(u64, &String, &BTreeMap<&str, u64>)> =
         rows.iter().map(|(name, counts)| (counts.values().sum(), name, counts)).collect();
     rows.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(b.1)));
@@ -182,8 +181,7 @@ fn invented(tools: &[HallucinatedTool]) -> String {
     if tools.is_empty() {
         return String::new();
     }
-    let mut table = table();
-    table.set_header(["TOOLS THAT DO NOT EXIST", "CALLED", "CLAIMED"]);
+    let mut table = table(["TOOLS THAT DO NOT EXIST", "CALLED", "CLAIMED"]);
     for HallucinatedTool { tool, calls, claims } in tools {
         table.add_row([visible(tool).into_owned(), calls.to_string(), claims.to_string()]);
     }
@@ -196,18 +194,11 @@ fn counts<'c>(titles: [&str; 2], rows: impl Iterator<Item = (&'c str, u64)>) -> 
         return String::new();
     }
     rows.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    let mut table = table();
-    table.set_header(titles);
+    let mut table = table(titles);
     for (name, count) in rows {
         table.add_row([visible(name).into_owned(), count.to_string()]);
     }
     shown(table)
-}
-
-fn table() -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table
 }
 
 /// Renders a table after an empty line, with numbers right-aligned.

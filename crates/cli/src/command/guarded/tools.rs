@@ -1,18 +1,18 @@
 use std::io::{self, Write as _};
 
 use clap::{Args, ValueEnum};
-use comfy_table::{ContentArrangement, Table, presets};
 use counterfoil_guard::{Excluded, InclusionReason, Offer, SessionStart};
 use counterfoil_model::{Effects, Origin, Tool};
 use counterfoil_report::visible;
 use serde_json::{Value, json};
 
-use super::Global;
 use crate::config;
-use crate::exit::{Complaint, Exit};
+use crate::exit::{Complaint, Exit, note};
+use crate::global::Global;
 use crate::guard::Making;
+use crate::servers;
 use crate::surroundings::runtime;
-use crate::{servers, terminal};
+use crate::tables::wide_table;
 
 /// List the tools as the guard sees them: origin, effects, whether they are offered
 #[derive(Debug, Args)]
@@ -57,15 +57,13 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     }
     let runtime = runtime()?;
     for why in runtime.block_on(servers::offer(&guard, &options, None, None))?.left_out {
-        writeln!(io::stderr(), "note: {}", visible(&why))?;
+        note(visible(&why))?;
     }
     let start = SessionStart { id: arguments.session.clone(), ..SessionStart::default() };
     let session = guard.session(start)?;
     let query = arguments.query.as_deref().unwrap_or_default();
     let offer = runtime.block_on(session.offer_for(query));
-    for notice in guard.notices() {
-        writeln!(io::stderr(), "note: {notice}")?;
-    }
+    guard.notices().iter().try_for_each(note)?;
     let mut out = io::stdout().lock();
     match arguments.format {
         ListFormat::Json => {
@@ -75,18 +73,12 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         ListFormat::Text => writeln!(out, "{}", table(guard.catalog().iter(), &offer))?,
     }
     for issue in guard.catalog_issues() {
-        writeln!(
-            io::stderr(),
-            "note: tool `{}`: {}",
-            visible(&issue.tool),
-            visible(&issue.message)
-        )?;
+        note(format!("tool `{}`: {}", visible(&issue.tool), visible(&issue.message)))?;
     }
     if offer.deadlock {
-        writeln!(
-            io::stderr(),
-            "note: all tools are waiting for each other, so their dependencies are ignored in \
-             this turn"
+        note(
+            "all tools are waiting for each other, so their dependencies are ignored in \
+             this turn",
         )?;
     }
     Ok(Exit::Clean)
@@ -115,14 +107,7 @@ fn excluded<'o>(tool: &Tool, offer: &'o Offer) -> Option<&'o Excluded> {
 }
 
 fn table<'t>(tools: impl Iterator<Item = &'t Tool>, offer: &Offer) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    let width = match terminal::width() {
-        0 => 120,
-        width => width,
-    };
-    table.set_width(u16::try_from(width).unwrap_or(120));
-    table.set_header(["TOOL", "FROM", "EFFECTS", "PARAMETERS", "OFFERED"]);
+    let mut table = wide_table(["TOOL", "FROM", "EFFECTS", "PARAMETERS", "OFFERED"]);
     for tool in tools {
         let offered = match excluded(tool, offer) {
             Some(Excluded { denied: Some(why), .. }) => format!("no: {why}"),

@@ -7,9 +7,9 @@ use counterfoil_model::{ExactValue, ToolErrorCategory};
 use counterfoil_tools::{SinceChanged, UndoError, has_snapshot, undo_snapshot};
 use serde_json::json;
 
-use super::Global;
 use crate::config;
 use crate::exit::{Complaint, Exit};
+use crate::global::Global;
 use crate::guard::Making;
 
 /// Undo a shell command's changes, from its snapshot
@@ -109,8 +109,7 @@ fn complaint(error: &UndoError) -> Complaint {
              for a coding agent's commands, `[hooks] undo = true`",
         ),
         UndoError::ChangedSince(_) => complaint.help(
-            "pass `--force` to restore the files anyway; changes made since then \
-                will be lost",
+            "pass `--force` to restore the files anyway; changes made since then will be lost",
         ),
         UndoError::InTheWay(_) => complaint.help(
             "nothing was undone; move these files away, or pass `--force` to undo the rest and \

@@ -1,4 +1,3 @@
-use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,9 +8,9 @@ use counterfoil_ledger::{KeyKind, SystemClock, SystemRandomness, VerifierKey, Wi
 use counterfoil_serve::serve_witness;
 use tokio::net::TcpListener;
 
-use super::Global;
-use crate::exit::{Complaint, Exit};
+use crate::exit::{Complaint, Exit, note};
 use crate::files;
+use crate::global::Global;
 use crate::signals::interrupted;
 use crate::surroundings::runtime;
 
@@ -61,15 +60,15 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let clock = Arc::new(SystemClock::default());
     let witness = Witness::open(&folder, &arguments.name, ledgers, clock, &SystemRandomness)
-        .map_err(|error| Complaint::new(error.to_string()))?;
+        .map_err(Complaint::of)?;
     let runtime = runtime()?;
     let exit = runtime.block_on(async {
         let listener = TcpListener::bind(arguments.listen)
             .await
             .with_context(|| format!("cannot listen on `{}`", arguments.listen))?;
         let address = listener.local_addr()?;
-        writeln!(io::stderr(), "note: send checkpoints to http://{address}")?;
-        writeln!(io::stderr(), "note: the witness key is {}", witness.verifier_key())?;
+        note(format!("send checkpoints to http://{address}"))?;
+        note(format!("the witness key is {}", witness.verifier_key()))?;
         serve_witness(Arc::new(witness), listener, interrupted()).await?;
         Ok(Exit::Clean)
     });
