@@ -115,7 +115,8 @@ impl Agent {
     ) -> Result<Turned, TurnError> {
         let (role, said, phase) = match saying {
             Saying::User(said) => (Role::User, said, Phase::Executor),
-            Saying::Task(said) => (Role::System, said, Phase::Autonomous),
+            // The agent's own words ground nothing.
+            Saying::Task(said) => (Role::Assistant, said, Phase::Autonomous),
         };
         if self.parts.caller.is_none() {
             // The turn of a helper is in the phase of the call that began it.
