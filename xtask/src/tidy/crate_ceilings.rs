@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
 
-use super::Complaint;
+use super::complaint::Complaint;
 
 /// Builds, each with its arguments for `cargo tree` and the maximum number of crates, ours
 /// included.

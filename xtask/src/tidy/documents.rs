@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{Complaint, House};
+use super::complaint::Complaint;
+use super::house::House;
 
 const NEEDED: [&str; 8] = [
     "README.md",

@@ -3,7 +3,8 @@
 
 use anyhow::Result;
 
-use super::{Complaint, House};
+use super::complaint::Complaint;
+use super::house::House;
 
 /// The types that perform calls, and their input.
 const PERFORM: [&str; 4] = ["ShellTools", "FileTools", "WebTools", "Wanted"];

@@ -2,7 +2,8 @@
 
 use anyhow::{Context as _, Result};
 
-use super::{Complaint, House};
+use super::complaint::Complaint;
+use super::house::House;
 
 /// The floors, from the ground. A crate may use only what is on a lower floor.
 const FLOORS: [&[&str]; 10] = [

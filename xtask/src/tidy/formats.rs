@@ -3,7 +3,8 @@
 use anyhow::Result;
 use counterfoil_model::Format;
 
-use super::{Complaint, House};
+use super::complaint::Complaint;
+use super::house::House;
 
 const FIXTURES: &str = "crates/formats/tests/fixtures";
 const TARGETS: &str = "fuzz/fuzz_targets";

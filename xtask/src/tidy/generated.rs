@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{Complaint, House};
+use super::complaint::Complaint;
+use super::house::House;
 use crate::docs;
 
 pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{Complaint, House};
+use super::complaint::Complaint;
+use super::house::House;
 
 /// The maximum number of lines in a Rust file, excluding tests.
 const LONGEST: usize = 600;

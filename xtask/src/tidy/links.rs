@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 
-use super::{Complaint, House};
+use super::complaint::Complaint;
+use super::house::House;
 
 pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
     let mut complaints = Vec::new();

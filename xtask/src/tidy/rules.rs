@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use counterfoil_rules::rules;
 
-use super::{Complaint, House};
+use super::complaint::Complaint;
+use super::house::House;
 
 /// The folders of rules, each with the file that has its table. Rules that differ only in their
 /// metadata are rows of a table in one file: call rules, and rules about citations.

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 
-use super::{Complaint, House};
+use super::complaint::Complaint;
+use super::house::House;
 
 /// The folders, each with the path of its module.
 const FOLDERS: [(&str, &str); 4] = [

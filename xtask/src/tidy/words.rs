@@ -2,7 +2,8 @@
 
 use anyhow::{Context as _, Result};
 
-use super::{Complaint, House};
+use super::complaint::Complaint;
+use super::house::House;
 
 const LIST: &str = include_str!("forbidden.txt");
 
