@@ -72,7 +72,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         return reading(&log).map(|_| ());
     }
     let (session, claims_only) = (answer::session(), answer::claims_only());
-    let indexed = Indexed::of(&session);
+    let indexed = Indexed::new(&session);
     let (median, p99) = times(|| indexed.check_from(&claims_only, 0));
     let (bare, _) = times(|| parse_results(&session));
     println!(

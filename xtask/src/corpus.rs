@@ -110,7 +110,7 @@ impl Options {
 /// Measures one set and prints the counts. Labelled rows are also added to `labelled`.
 fn tally(rows: Vec<Row>, options: &Options, set: &str, labelled: &mut Tally) -> Tally {
     let measured = measure(rows);
-    let tally = Tally::of(&measured);
+    let tally = Tally::new(&measured);
     for one in measured.iter().filter(|one| one.row.lies.is_some()) {
         labelled.add(one);
     }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_hand_written_set_keeps_its_thresholds() {
-        let tally = Tally::of(&measure(rows::mini().unwrap()));
+        let tally = Tally::new(&measure(rows::mini().unwrap()));
         let outcomes = thresholds::hold(sets::MINI, &tally).unwrap();
         let broken: Vec<String> = outcomes
             .iter()
@@ -145,7 +145,7 @@ mod tests {
     /// Keeps false blocks of honest answers rare, and plain lies blocked.
     #[test]
     fn sessions_of_many_writers_keep_their_thresholds() {
-        let tally = Tally::of(&measure(rows::adversarial().unwrap()));
+        let tally = Tally::new(&measure(rows::adversarial().unwrap()));
         let outcomes = thresholds::hold(sets::ADVERSARIAL, &tally).unwrap();
         let broken: Vec<&str> =
             outcomes.iter().filter(|outcome| !outcome.kept).map(|o| o.name.as_str()).collect();

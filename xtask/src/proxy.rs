@@ -51,7 +51,7 @@ struct Bench {
 }
 
 /// A proxy that is measured.
-struct Way {
+struct MeasuredProxy {
     name: String,
     port: u16,
     running: Option<Running>,
@@ -81,7 +81,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     runtime.spawn(model(listener, since));
     let bench = Bench { since, model: format!("http://127.0.0.1:{port}"), runtime };
     let desk = tempfile::tempdir()?;
-    let mut ways = vec![Way { name: "no proxy".to_owned(), port, running: None }];
+    let mut ways = vec![MeasuredProxy { name: "no proxy".to_owned(), port, running: None }];
     for mode in ["observe", "annotate", "block"] {
         let mut command = Command::new(&binary);
         command.args(["--no-config", "proxy", "--listen", "127.0.0.1:0", "--mode", mode]);
@@ -121,7 +121,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 }
 
 /// Starts our proxy and reads its address.
-fn ours(name: String, mut command: Command) -> Result<Way> {
+fn ours(name: String, mut command: Command) -> Result<MeasuredProxy> {
     let mut running = Running(command.stderr(Stdio::piped()).spawn()?);
     let said = running.0.stderr.take().context("it says nothing")?;
     let mut reader = BufReader::new(said);
@@ -132,12 +132,12 @@ fn ours(name: String, mut command: Command) -> Result<Way> {
         .split("127.0.0.1:")
         .nth(1)
         .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
-    Ok(Way { name, port: port.with_context(|| line.clone())?, running: Some(running) })
+    Ok(MeasuredProxy { name, port: port.with_context(|| line.clone())?, running: Some(running) })
 }
 
 impl Bench {
     /// Starts another proxy and waits until it answers.
-    fn peer(&self, peer: &str) -> Result<Way> {
+    fn peer(&self, peer: &str) -> Result<MeasuredProxy> {
         let (name, command) = peer.split_once('=').context("a peer is NAME=COMMAND")?;
         let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let command = command.replace("{port}", &port.to_string()).replace("{model}", &self.model);
@@ -151,7 +151,7 @@ impl Bench {
         while Instant::now() < until {
             std::thread::sleep(Duration::from_millis(500));
             if self.runtime.block_on(self.answer(port, 2, None)).is_ok() {
-                return Ok(Way { name: name.to_owned(), port, running: Some(running) });
+                return Ok(MeasuredProxy { name: name.to_owned(), port, running: Some(running) });
             }
         }
         bail!("`{name}` does not answer: {command}")
@@ -174,7 +174,11 @@ impl Bench {
 
     /// Runs many answers concurrently; returns the number of lost pieces, the time taken, and the
     /// maximum memory in KiB.
-    fn at_once(&self, way: &Way, options: &Options) -> Result<(usize, Duration, Option<u64>)> {
+    fn at_once(
+        &self,
+        way: &MeasuredProxy,
+        options: &Options,
+    ) -> Result<(usize, Duration, Option<u64>)> {
         let began = Instant::now();
         let lost = Arc::new(AtomicUsize::new(0));
         let done = Arc::new(AtomicUsize::new(0));

@@ -102,12 +102,12 @@ impl Admission {
                     None
                 }
             };
-            let shape = schema.as_ref().map(|s| Shape::of(s.source())).unwrap_or_default();
+            let shape = schema.as_ref().map(|s| Shape::from_schema(s.source())).unwrap_or_default();
             let (available, reads) = (tool.available, reads(tool));
             let entry = Entry { available, reads, schema, unusable, shape };
             tools.insert(tool.name.clone(), entry);
         }
-        let names = Names::of(catalog);
+        let names = Names::from_catalog(catalog);
         (Self { tools: catalog.is_known().then_some(tools), names, settings }, issues)
     }
 

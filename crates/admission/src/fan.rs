@@ -46,7 +46,7 @@ const FEW: u64 = 256;
 /// Counts the schemas applied to the same place, and below each of them the schemas applied to one
 /// part. The size of a value is limited, but every reference may lead to two more.
 pub(crate) fn fan(source: &Value) -> Fan {
-    let mut walk = Walk::of(source);
+    let mut walk = Walk::new(source);
     match walk.weight(source, 0) {
         weight if weight > MOST => Fan::TooWide,
         weight if weight > FEW || walk.recursive => Fan::ByValue,
@@ -56,7 +56,7 @@ pub(crate) fn fan(source: &Value) -> Fan {
 
 /// An upper bound on the steps of checking this value against this schema; `None` beyond `most`.
 pub(crate) fn steps(source: &Value, value: &Value, most: u64) -> Option<u64> {
-    let mut counting = Counting { walk: Walk::of(source), known: HashMap::new(), most };
+    let mut counting = Counting { walk: Walk::new(source), known: HashMap::new(), most };
     counting.steps(source, value, 0).filter(|steps| *steps <= most)
 }
 
@@ -164,7 +164,7 @@ struct Walk<'s> {
 }
 
 impl<'s> Walk<'s> {
-    fn of(root: &'s Value) -> Self {
+    fn new(root: &'s Value) -> Self {
         let mut walk = Self {
             root,
             names: HashMap::new(),

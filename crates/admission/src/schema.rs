@@ -53,7 +53,7 @@ pub struct Remotes(Arc<BTreeMap<String, Value>>);
 impl Remotes {
     /// Creates a set of documents, keyed by absolute URI without fragment.
     #[must_use]
-    pub fn of(documents: BTreeMap<String, Value>) -> Self {
+    pub fn new(documents: BTreeMap<String, Value>) -> Self {
         Self(Arc::new(documents))
     }
 }

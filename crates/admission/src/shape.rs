@@ -23,7 +23,7 @@ pub(crate) struct Shape {
 
 impl Shape {
     /// The shape of a schema.
-    pub(crate) fn of(root: &Value) -> Self {
+    pub(crate) fn from_schema(root: &Value) -> Self {
         Self::at(root, root, DEEPEST, &mut { MOST })
     }
 

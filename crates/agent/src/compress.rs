@@ -148,7 +148,7 @@ impl Compressor {
                         CompressError::Model(why) => unanswered(why),
                         _ => ToolErrorCategory::PermanentFailure,
                     };
-                    ToolError::of(category, error.to_string())
+                    ToolError::new(category, error.to_string())
                 })?;
                 let length = text.chars().count();
                 let told = "The earlier conversation has been summarized";

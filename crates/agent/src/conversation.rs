@@ -22,7 +22,11 @@ impl Conversation {
     /// The conversation of a session as it is recorded. `knowledge` has the summaries of the first
     /// messages to the model, which are compressed already.
     #[must_use]
-    pub fn of(transcript: &Transcript, compressed: usize, knowledge: Vec<String>) -> Self {
+    pub fn from_transcript(
+        transcript: &Transcript,
+        compressed: usize,
+        knowledge: Vec<String>,
+    ) -> Self {
         let mut turns = Vec::new();
         let mut to_the_model = 0;
         let main =

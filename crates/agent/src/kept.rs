@@ -22,7 +22,7 @@ impl KeptSummaries {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn of(&self, session: &str) -> Result<(usize, Vec<String>), StoreError> {
+    pub fn load(&self, session: &str) -> Result<(usize, Vec<String>), StoreError> {
         let summaries = self.store.summaries(session)?;
         let compressed = summaries.last().map_or(0, |last| last.until);
         let forgotten = summaries.iter().rposition(|summary| summary.text == FORGOTTEN);

@@ -43,12 +43,12 @@ pub(crate) fn text<'a>(arguments: &'a Value, name: &str) -> &'a str {
 
 /// It did not work, and would not the next time.
 pub(crate) fn failed(why: impl Display) -> ToolError {
-    ToolError::of(ToolErrorCategory::PermanentFailure, why.to_string())
+    ToolError::new(ToolErrorCategory::PermanentFailure, why.to_string())
 }
 
 /// The arguments do not go.
 pub(crate) fn refused(why: impl Display) -> ToolError {
-    ToolError::of(ToolErrorCategory::InvalidParameters, why.to_string())
+    ToolError::new(ToolErrorCategory::InvalidParameters, why.to_string())
 }
 
 /// The model did not answer. Where it may be asked again, so may the tool.

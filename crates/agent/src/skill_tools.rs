@@ -96,7 +96,7 @@ fn unchanged(skill: &Skill) -> Result<(), ToolError> {
         Ok(false) => {
             let message =
                 format!("the files of the skill `{}` have changed since it was read", skill.name);
-            Err(ToolError::of(ToolErrorCategory::PolicyBlocked, message))
+            Err(ToolError::new(ToolErrorCategory::PolicyBlocked, message))
         }
         Err(error) => Err(failed(error)),
     }
@@ -144,5 +144,5 @@ async fn run(
         return Ok(ToolOutput::from(answer.text));
     }
     let category = answer.category.unwrap_or(ToolErrorCategory::PermanentFailure);
-    Err(ToolError::of(category, answer.text))
+    Err(ToolError::new(category, answer.text))
 }

@@ -16,7 +16,7 @@ use crate::conversation::with_own_ids;
 use crate::delegate::TASK;
 use crate::prompt::{HELD_BACK, NO_MORE, NOTHING_SAID, system};
 use crate::store::CompressionStrategy;
-use crate::watch::{Told, Watch};
+use crate::watch::{TurnEvent, Watch};
 
 /// So many times in a row the model may say nothing, or make calls of which none fits its tool.
 const PATIENCE: u32 = 3;
@@ -156,14 +156,14 @@ impl Agent {
             }
             let verified = self.verify(&draft).await?;
             if let Some(why) = &verified.unjudged {
-                watch.told(Told::Unjudged(why));
+                watch.told(TurnEvent::Unjudged(why));
             }
             self.compressor.conversation().turns.push(reply.turn());
             let (least, severity) = self.parts.settings.hold_back.least();
             if verified.disposition < least {
                 return Ok(course.ends(verified.text.clone(), true, Some(verified)));
             }
-            watch.told(Told::HeldBack(&verified.findings));
+            watch.told(TurnEvent::HeldBack(&verified.findings));
             course.held_back += 1;
             // What is wrong with it quotes what was made up: only that it was sent back is
             // recorded, or the record would hold it the next time.
@@ -216,7 +216,7 @@ impl Agent {
             self.tell(NO_MORE).await?;
         }
         course.steps += 1;
-        watch.told(Told::Asked(course.steps));
+        watch.told(TurnEvent::Requested(course.steps));
         let request = self.request(said, course.closing).await;
         let mut written = 0;
         let session = &self.parts.session;
@@ -229,11 +229,11 @@ impl Agent {
             }
             Piece::Text(text) => {
                 written += text.chars().count();
-                watch.told(Told::Writing(written));
+                watch.told(TurnEvent::Writing(written));
             }
             Piece::Again { after, why } => {
                 written = 0;
-                watch.told(Told::Again { after, why: &why });
+                watch.told(TurnEvent::Again { after, why: &why });
             }
             _ => {}
         };
@@ -246,7 +246,7 @@ impl Agent {
         self.usage += reply.usage;
         self.read = reply.usage.input.saturating_add(reply.usage.output);
         if reply.stop == Stop::Length {
-            watch.told(Told::Cut);
+            watch.told(TurnEvent::Cut);
         }
         Ok(reply)
     }
@@ -296,16 +296,16 @@ impl Agent {
             }
             // Whoever watches does not see what the model only thinks.
             let shown = without_hidden(call.clone());
-            watch.told(Told::Calling(&shown));
+            watch.told(TurnEvent::Calling(&shown));
             let session = &self.parts.session;
             let answer = session.call(call.clone(), self.around()).await?;
             fits |= answer.status != Status::Refused;
-            watch.told(Told::Answered(&shown, &answer));
+            watch.told(TurnEvent::Answered(&shown, &answer));
             course.executions.push(answer.execution_id.clone());
             let result = result(&call, &answer, self.parts.settings.tells_doubts());
             self.compressor.conversation().turns.push(result);
             if let Some(strategy) = self.compressor.take_done() {
-                watch.told(Told::Compressed(strategy));
+                watch.told(TurnEvent::Compressed(strategy));
             }
         }
         course.lost = if fits { 0 } else { course.lost + 1 };
@@ -322,9 +322,9 @@ impl Agent {
         }
         let answer = self.compress(CompressionStrategy::Triggered).await?;
         watch.told(if answer.status == Status::Completed {
-            Told::Compressed(CompressionStrategy::Triggered)
+            TurnEvent::Compressed(CompressionStrategy::Triggered)
         } else {
-            Told::NotCompressed(&answer.text)
+            TurnEvent::NotCompressed(&answer.text)
         });
         Ok(())
     }

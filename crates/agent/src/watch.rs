@@ -7,15 +7,15 @@ use crate::store::CompressionStrategy;
 /// [`counterfoil_guard::Guard::events`] tells.
 pub trait Watch: Send {
     /// Something happened.
-    fn told(&mut self, what: Told<'_>);
+    fn told(&mut self, what: TurnEvent<'_>);
 }
 
 /// Something that happened in a turn. None of it is the answer.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Told<'t> {
+pub enum TurnEvent<'t> {
     /// The model is asked. Counts the requests of this turn from 1.
-    Asked(u32),
+    Requested(u32),
     /// It writes. Counts the characters so far; they are not verified yet, and not shown.
     Writing(usize),
     /// It is asked again after some milliseconds, for this reason.
@@ -46,5 +46,5 @@ pub enum Told<'t> {
 pub struct Nobody;
 
 impl Watch for Nobody {
-    fn told(&mut self, _: Told<'_>) {}
+    fn told(&mut self, _: TurnEvent<'_>) {}
 }

@@ -34,11 +34,11 @@ impl<P: Person> Asks<P> {
 /// A person who can be asked.
 pub(crate) trait Person: Send + Sync {
     /// Returns the person's decision on a call.
-    fn say(&self, asked: Asked) -> BoxFuture<'_, Word>;
+    fn say(&self, asked: ApprovalQuestion) -> BoxFuture<'_, Word>;
 }
 
 /// A question to a person.
-pub(crate) struct Asked {
+pub(crate) struct ApprovalQuestion {
     /// The lines that describe the question.
     pub(crate) rows: Vec<Row>,
     /// The arguments of the call as JSON, for editing.
@@ -74,7 +74,7 @@ impl<P: Person> Approver for Asks<P> {
             return Box::pin(async { ApprovalReply::Declined { by, reason } });
         }
         let rows = asked(request.questions, request.wrong);
-        let said = self.person.say(Asked { rows, arguments: request.arguments.clone() });
+        let said = self.person.say(ApprovalQuestion { rows, arguments: request.arguments.clone() });
         Box::pin(async move {
             match said.await {
                 Word::Yes => ApprovalReply::Agreed(Approval::by(by)),
@@ -95,7 +95,7 @@ impl<P: Person> Approver for Asks<P> {
 pub(crate) struct AtTerminal;
 
 impl Person for AtTerminal {
-    fn say(&self, asked: Asked) -> BoxFuture<'_, Word> {
+    fn say(&self, asked: ApprovalQuestion) -> BoxFuture<'_, Word> {
         let paint = Paint::for_errors();
         let rows = asked.rows.iter().map(|row| row.painted(paint) + "\n");
         // Clears the line, where a progress bar may be drawn.

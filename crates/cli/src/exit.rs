@@ -35,7 +35,7 @@ impl Complaint {
     }
 
     /// Creates a complaint that says the same as an error.
-    pub(crate) fn of(error: impl std::fmt::Display) -> Self {
+    pub(crate) fn from_error(error: impl std::fmt::Display) -> Self {
         Self::new(error.to_string())
     }
 

@@ -45,7 +45,7 @@ pub(crate) struct Making<'o> {
 
 impl<'o> Making<'o> {
     /// Creates a guard that records nothing, asks no one and works in the working directory.
-    pub(crate) fn of(options: &'o Options) -> Self {
+    pub(crate) fn new(options: &'o Options) -> Self {
         Self { options, state: None, approver: None, answer_judge: None, workspace: None }
     }
 
@@ -152,7 +152,7 @@ pub(crate) fn ledger(state: &State, options: &Options) -> anyhow::Result<Ledger>
     let settings = options.ledger.clone().resolve()?;
     let (clock, randomness) = (Arc::new(SystemClock::default()), Arc::new(SystemRandomness));
     let (ledger, notices) = Ledger::open(&path, settings, clock, randomness)
-        .map_err(|error| Complaint::of(&error).help(error.help()))?;
+        .map_err(|error| Complaint::from_error(&error).help(error.help()))?;
     notices.iter().try_for_each(note)?;
     Ok(ledger)
 }

@@ -63,7 +63,7 @@ pub(crate) fn trusted() -> anyhow::Result<Trusted> {
     let folder = user_folder();
     let folder = folder.ok_or_else(|| Complaint::new("no home folder".to_owned()))?;
     let opened = Trusted::open(&folder.join("trusted-skills.json"));
-    Ok(opened.map_err(Complaint::of)?)
+    Ok(opened.map_err(Complaint::from_error)?)
 }
 
 /// Returns the warnings about a skill, from reading it and from scanning for hostile content.

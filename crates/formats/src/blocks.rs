@@ -41,13 +41,13 @@ pub(crate) fn read_blocks(raw: &RawValue, line: usize, session: &mut Session) ->
         }
     } else if let Some(list) = fields::array(raw) {
         for raw in list {
-            match (fields::string(raw), Fields::of(raw)) {
+            match (fields::string(raw), Fields::from_value(raw)) {
                 (Some(text), _) => blocks.add_text(text),
                 (None, Some(fields)) => blocks.read(fields, line, session),
                 (None, None) => session.problem(line, NOT_A_BLOCK),
             }
         }
-    } else if let Some(fields) = Fields::of(raw) {
+    } else if let Some(fields) = Fields::from_value(raw) {
         blocks.read(fields, line, session);
     } else if raw.get() != "null" {
         session.problem(line, "the content is neither a string nor a list of blocks");
@@ -156,7 +156,7 @@ fn kind_of_untyped(fields: &Fields<'_>) -> &'static str {
 
 /// Reads a result of Amp: `run` holds a status, and the tool's output or error.
 fn read_run(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) {
-    let Some(mut run) = Fields::of(raw).filter(|run| run.has("status")) else {
+    let Some(mut run) = Fields::from_value(raw).filter(|run| run.has("status")) else {
         return ending::unread(outcome, "run", session);
     };
     if let Some(raw) = run.take("result") {
@@ -174,7 +174,7 @@ fn read_run(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) {
 fn read_untyped_result(result: &mut Fields<'_>, line: usize, session: &mut Session) -> Outcome {
     let mut text = String::new();
     for raw in result.array("content").unwrap_or_default() {
-        let Some(mut part) = Fields::of(raw) else { continue };
+        let Some(mut part) = Fields::from_value(raw) else { continue };
         match (part.string("text"), part.take("json")) {
             (Some(part), _) => join(&mut text, &part),
             (None, Some(json)) => join(&mut text, json.get()),

@@ -29,7 +29,7 @@ pub(crate) fn content_of(raw: &RawValue, session: &mut Session) -> (String, bool
             join(&mut text, &part);
             continue;
         }
-        let mut fields = Fields::of(part);
+        let mut fields = Fields::from_value(part);
         let kind = fields.as_mut().and_then(|fields| fields.string("type"));
         let found = fields.as_mut().and_then(|fields| fields.take("text")).and_then(text_member);
         match (found, kind) {
@@ -55,5 +55,5 @@ pub(crate) fn join(text: &mut String, part: &str) {
 
 /// The text of a member: a string, or an object with the string under `value`.
 pub(crate) fn text_member(raw: &RawValue) -> Option<Cow<'_, str>> {
-    fields::string(raw).or_else(|| Fields::of(raw)?.string("value"))
+    fields::string(raw).or_else(|| Fields::from_value(raw)?.string("value"))
 }

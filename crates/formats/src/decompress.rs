@@ -17,7 +17,7 @@ pub fn decompressed<'a>(mut input: impl BufRead + 'a) -> io::Result<Box<dyn BufR
     let packed_by_gzip = head.starts_with(&GZIP);
     let packed_by_zstd = head == ZSTD;
     let is_archive = head == archive::ZIP;
-    let wide = Wide::of(&head);
+    let wide = Wide::detect(&head);
     let input = io::Cursor::new(head).chain(input);
     if let Some(wide) = wide {
         return Ok(Box::new(io::Cursor::new(wide.decoded(input)?)));
@@ -48,7 +48,7 @@ enum Wide {
 }
 
 impl Wide {
-    fn of(head: &[u8]) -> Option<Self> {
+    fn detect(head: &[u8]) -> Option<Self> {
         match head {
             [0xff, 0xfe, ..] => Some(Self::LowFirst),
             [0xfe, 0xff, ..] => Some(Self::HighFirst),

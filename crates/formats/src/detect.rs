@@ -79,13 +79,13 @@ fn first_of_many(text: &str) -> Option<&str> {
 
 /// The sketch of a text, or of the conversation wrapped in it.
 fn sketch(text: &str) -> Sketch {
-    let sketch = Sketch::of(text);
+    let sketch = Sketch::from_text(text);
     let wraps = evaluations::recognises(&sketch) || exchange::recognises(&sketch);
     if first(&sketch).is_some_and(|reader| !wraps || reader.format() != Format::OpenaiChat) {
         return sketch;
     }
     match evaluations::first(text).or_else(|| exchange::first(text)) {
-        Some(inner) => Sketch::of(&inner),
+        Some(inner) => Sketch::from_text(&inner),
         None => sketch,
     }
 }

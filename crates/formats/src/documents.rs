@@ -97,7 +97,7 @@ impl<M: Messages> Reader for M {
 impl<M: Messages> Values for M {
     fn shape(&self, value: &RawValue) -> Shape {
         let lists = self.lists();
-        match Fields::of(value) {
+        match Fields::from_value(value) {
             Some(fields) if lists.iter().any(|list| fields.has(list)) => Shape::Session,
             _ => Shape::Part,
         }
@@ -105,12 +105,12 @@ impl<M: Messages> Values for M {
 
     fn session_of(&self, value: &RawValue) -> Option<String> {
         let named = self.names_session()?;
-        Some(Fields::of(value)?.string(named)?.into_owned())
+        Some(Fields::from_value(value)?.string(named)?.into_owned())
     }
 
     fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
         let line = place.line_of(value.get());
-        let Some(mut fields) = Fields::of(value) else {
+        let Some(mut fields) = Fields::from_value(value) else {
             return session.problem(line, "a message is not an object");
         };
         if self.shape(value) == Shape::Session {

@@ -177,7 +177,7 @@ fn flag(raw: &RawValue) -> Option<bool> {
 
 /// The message of an error: a string, the `message` of an object, or the value verbatim.
 fn error_text(raw: &RawValue, session: &mut Session) -> String {
-    let told = Fields::of(raw).and_then(|mut error| error.string("message"));
+    let told = Fields::from_value(raw).and_then(|mut error| error.string("message"));
     told.map_or_else(|| content::result_text(raw, session), |told| told.into_owned())
 }
 

@@ -149,7 +149,7 @@ fn conversation_of(fields: &mut Fields<'_>) -> Option<Conversation> {
 
 fn messages(raw: &RawValue) -> Option<Vec<String>> {
     let list = fields::array(raw)?;
-    let told = |raw: &&RawValue| Fields::of(raw).is_some_and(|fields| fields.has("role"));
+    let told = |raw: &&RawValue| Fields::from_value(raw).is_some_and(|fields| fields.has("role"));
     let all = !list.is_empty() && list.iter().all(told);
     all.then(|| list.into_iter().map(|raw| raw.get().to_owned()).collect())
 }

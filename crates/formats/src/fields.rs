@@ -23,7 +23,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Splits a value; `None` when it is not an object.
-    pub(crate) fn of(raw: &'a RawValue) -> Option<Self> {
+    pub(crate) fn from_value(raw: &'a RawValue) -> Option<Self> {
         raw.get().starts_with('{').then(|| Self::parse(raw.get()).ok()).flatten()
     }
 
@@ -62,7 +62,7 @@ impl<'a> Fields<'a> {
 
     /// Takes a member that is an object.
     pub(crate) fn object(&mut self, name: &str) -> Option<Self> {
-        self.take(name).and_then(Self::of)
+        self.take(name).and_then(Self::from_value)
     }
 
     /// Drops members that carry nothing worth keeping.

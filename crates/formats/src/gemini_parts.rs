@@ -17,7 +17,7 @@ pub(crate) fn read_parts(raw: &RawValue, bare: Message, session: &mut Session) {
     let line = bare.line;
     let mut out = Parts::new(bare, session);
     for part in fields::array(raw).unwrap_or_else(|| vec![raw]) {
-        let Some(mut fields) = Fields::of(part) else {
+        let Some(mut fields) = Fields::from_value(part) else {
             out.text(&fields::string(part).unwrap_or_default());
             continue;
         };
@@ -55,7 +55,7 @@ fn either<'a>(fields: &mut Fields<'a>, names: [&str; 2]) -> Option<Fields<'a>> {
 
 /// The text of a part that may be a `functionResponse`.
 pub(crate) fn response_text(raw: &RawValue, session: &mut Session) -> String {
-    let Some(mut part) = Fields::of(raw) else { return content::result_text(raw, session) };
+    let Some(mut part) = Fields::from_value(raw) else { return content::result_text(raw, session) };
     if let Some(mut response) = part.object("functionResponse") {
         let mut outcome = Outcome::default();
         read_answer(&mut response, &mut outcome, session);
@@ -69,7 +69,7 @@ pub(crate) fn read_answer(answer: &mut Fields<'_>, outcome: &mut Outcome, sessio
     let Some(inner) = answer.take("response") else {
         return ending::unread(outcome, "response", session);
     };
-    let Some(mut members) = Fields::of(inner) else {
+    let Some(mut members) = Fields::from_value(inner) else {
         return blocks::read_content(inner, outcome, session);
     };
     match members.take("output") {

@@ -45,7 +45,7 @@ pub(crate) fn recipe(head: &str) -> Option<String> {
         let found = find(&value, "", DEEPEST);
         return match found {
             Some(found) => Some(format!("jq -c '{}' FILE", found.program())),
-            None => Message::of(&value).map(|message| {
+            None => Message::from_value(&value).map(|message| {
                 format!("jq -s -c '{{messages: [.[] | {}]}}' FILE", message.program())
             }),
         };
@@ -79,7 +79,7 @@ struct Message {
 }
 
 impl Message {
-    fn of(value: &Value) -> Option<Self> {
+    fn from_value(value: &Value) -> Option<Self> {
         let members = value.as_object()?;
         let is_text = |name: &&&str| members.get(**name).is_some_and(Value::is_string);
         let speaker = SPEAKERS.iter().find(is_text)?;
@@ -109,7 +109,7 @@ fn find(value: &Value, place: &str, depth: usize) -> Option<Found> {
     let depth = depth.checked_sub(1)?;
     match value {
         Value::Array(items) => {
-            let first = items.iter().find_map(Message::of)?;
+            let first = items.iter().find_map(Message::from_value)?;
             // All elements must have the same shape, except the last, which may be cut off.
             let alike = |item: &Value| item.get(&first.speaker).is_some_and(Value::is_string);
             if !items.iter().rev().skip(1).all(alike) {

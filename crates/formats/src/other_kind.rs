@@ -29,7 +29,7 @@ const TABLE: (&str, &str) = (
 );
 
 /// What kind of file begins with these bytes, and what to do instead of reading it.
-pub(crate) fn of(head: &[u8]) -> Option<(&'static str, &'static str)> {
+pub(crate) fn recognise(head: &[u8]) -> Option<(&'static str, &'static str)> {
     let known = KINDS.iter().find(|(begin, ..)| head.starts_with(begin));
     known.map(|(_, what, instead)| (*what, *instead)).or_else(|| is_table(head).then_some(TABLE))
 }
@@ -62,7 +62,7 @@ mod tests {
             ("{\"a\":1,\"b\":2,\"c\":3}\n{}", None),
             ("", None),
         ] {
-            assert_eq!(of(head.as_bytes()).map(|(what, _)| what), what, "{head}");
+            assert_eq!(recognise(head.as_bytes()).map(|(what, _)| what), what, "{head}");
         }
     }
 }

@@ -65,9 +65,9 @@ pub fn read(
         return Err(ReadError::Empty);
     }
     let detected = detect::detect(&String::from_utf8_lossy(&head));
-    let forced = options.format.and_then(reader::of);
+    let forced = options.format.and_then(reader::for_format);
     let Some(reader) = forced.or(detected.reader) else {
-        return Err(match other_kind::of(&head) {
+        return Err(match other_kind::recognise(&head) {
             Some((what, instead)) => ReadError::OtherKind { what, instead },
             None => ReadError::UnknownForm {
                 looked_for: detect::looked_for(),

@@ -17,7 +17,7 @@ pub(crate) fn read_receipts(raw: &RawValue, line: usize, session: &mut Session) 
 }
 
 fn read_receipt(raw: &RawValue, line: usize, session: &mut Session) -> Option<RecordedReceipt> {
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         session.problem(line, "a receipt is not an object");
         return None;
     };

@@ -167,7 +167,7 @@ fn free_text(text: &str) -> Arguments {
 /// Reads the output of a call: text, blocks, `{content, success}`, or text that is itself JSON
 /// with `output` and `metadata`.
 pub(crate) fn read_output(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) {
-    if let Some(mut fields) = Fields::of(raw) {
+    if let Some(mut fields) = Fields::from_value(raw) {
         if let Some(inner) = fields.take("content").or_else(|| fields.take("output")) {
             blocks::read_content(inner, outcome, session);
             read_metadata(&mut fields, outcome, session);
@@ -211,7 +211,7 @@ fn read_metadata(fields: &mut Fields<'_>, outcome: &mut Outcome, session: &mut S
 /// `false` for anything else.
 fn read_streams(raw: &RawValue, outcome: &mut Outcome, session: &mut Session) -> bool {
     let list: Option<Vec<Fields<'_>>> =
-        fields::array(raw).and_then(|list| list.into_iter().map(Fields::of).collect());
+        fields::array(raw).and_then(|list| list.into_iter().map(Fields::from_value).collect());
     let shell = |run: &Fields<'_>| run.has("stdout") && run.has("outcome");
     let Some(runs) = list.filter(|list| !list.is_empty() && list.iter().all(shell)) else {
         return false;

@@ -17,11 +17,11 @@ const SHORT: usize = 48;
 
 impl Sketch {
     /// Sketches a JSON text or the beginning of one.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn from_text(text: &str) -> Self {
         let mut sketch = Self::default();
         let mut path: Vec<Cow<'_, str>> = Vec::new();
         let mut walk = Walk::default();
-        for token in Tokens::of(text) {
+        for token in Tokens::new(text) {
             match walk.step(&token) {
                 Step::Key(key) => {
                     path.truncate(walk.open.len().saturating_sub(1));
@@ -93,7 +93,7 @@ fn joined(path: &[Cow<'_, str>]) -> String {
 pub(crate) fn closed(text: &str) -> Option<String> {
     let mut walk = Walk::default();
     let mut good = None;
-    for token in Tokens::of(text) {
+    for token in Tokens::new(text) {
         match walk.step(&token) {
             Step::Key(_) => {}
             Step::Other if matches!(token.kind, Kind::Mark(_)) => {}
@@ -195,7 +195,7 @@ struct Tokens<'t> {
 }
 
 impl<'t> Tokens<'t> {
-    fn of(text: &'t str) -> Self {
+    fn new(text: &'t str) -> Self {
         Self { text, at: 0 }
     }
 
@@ -254,8 +254,9 @@ mod tests {
 
     #[test]
     fn paths_of_a_beginning() {
-        let sketch =
-            Sketch::of(r#"{"id":"a","messages":[{"role":"user","x":[1,{"y":2}]},{"role":"as"#);
+        let sketch = Sketch::from_text(
+            r#"{"id":"a","messages":[{"role":"user","x":[1,{"y":2}]},{"role":"as"#,
+        );
         let paths: Vec<_> = sketch.paths.iter().map(String::as_str).collect();
         assert_eq!(
             paths,
@@ -269,8 +270,8 @@ mod tests {
                 "messages[].x[].y"
             ]
         );
-        assert!(Sketch::of(r#"[{"role":"user"}]"#).has("[].role=user"));
-        assert!(Sketch::of(r#"{"a":["b"]}"#).has("a[]=b"));
+        assert!(Sketch::from_text(r#"[{"role":"user"}]"#).has("[].role=user"));
+        assert!(Sketch::from_text(r#"{"a":["b"]}"#).has("a[]=b"));
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(crate) fn only_wraps(span: &Span) -> bool {
 }
 
 /// The content of a span.
-enum Told {
+enum SpanContent {
     /// A request to a model with the messages of both sides.
     Chat {
         asked: Vec<Value>,
@@ -68,7 +68,7 @@ enum Told {
     },
 }
 
-impl Told {
+impl SpanContent {
     fn attributes(self) -> Vec<(&'static str, Value)> {
         match self {
             Self::Chat { asked, answered, tools } => {
@@ -105,7 +105,7 @@ fn structured(value: Value) -> Value {
     value.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or(value)
 }
 
-fn openinference(span: &Span) -> Option<Told> {
+fn openinference(span: &Span) -> Option<SpanContent> {
     let kind = text(span, "openinference.span.kind")?;
     match kind {
         "LLM" => {
@@ -115,13 +115,13 @@ fn openinference(span: &Span) -> Option<Told> {
                 .into_iter()
                 .filter_map(|tool| Some(structured(tool.pointer("/tool/json_schema")?.clone())));
             let tools: Vec<Value> = tools.collect();
-            Some(Told::Chat {
+            Some(SpanContent::Chat {
                 asked: asked.into_iter().map(inner_message).collect(),
                 answered: answered.into_iter().map(inner_message).collect(),
                 tools: (!tools.is_empty()).then(|| tools.into()),
             })
         }
-        "TOOL" | "RETRIEVER" => Some(Told::Tool {
+        "TOOL" | "RETRIEVER" => Some(SpanContent::Tool {
             id: value(span, "tool_call.id"),
             name: value(span, "tool.name").unwrap_or_else(|| span.name.clone().into()),
             arguments: value(span, "input.value").or_else(|| value(span, "tool.parameters")),
@@ -152,9 +152,9 @@ fn inner_message(mut outer: Value) -> Value {
     message
 }
 
-fn openllmetry(span: &Span) -> Option<Told> {
+fn openllmetry(span: &Span) -> Option<SpanContent> {
     if text(span, "traceloop.span.kind") == Some("tool") {
-        return Some(Told::Tool {
+        return Some(SpanContent::Tool {
             id: None,
             name: value(span, "traceloop.entity.name").unwrap_or_else(|| span.name.clone().into()),
             arguments: value(span, "traceloop.entity.input"),
@@ -173,12 +173,16 @@ fn openllmetry(span: &Span) -> Option<Told> {
         };
         tools.into_iter().map(schema).collect()
     });
-    (!asked.is_empty() || !answered.is_empty()).then_some(Told::Chat { asked, answered, tools })
+    (!asked.is_empty() || !answered.is_empty()).then_some(SpanContent::Chat {
+        asked,
+        answered,
+        tools,
+    })
 }
 
-fn vercel(span: &Span) -> Option<Told> {
+fn vercel(span: &Span) -> Option<SpanContent> {
     if let Some(name) = value(span, "ai.toolCall.name") {
-        return Some(Told::Tool {
+        return Some(SpanContent::Tool {
             id: value(span, "ai.toolCall.id"),
             name,
             arguments: value(span, "ai.toolCall.args"),
@@ -192,7 +196,7 @@ fn vercel(span: &Span) -> Option<Told> {
         calls.iter().filter_map(Value::as_array).flatten().map(tool_call).collect();
     let said = text(span, "ai.response.text").unwrap_or_default();
     let answered = vec![json!({ "role": "assistant", "content": said, "tool_calls": calls })];
-    Some(Told::Chat { asked, answered, tools: None })
+    Some(SpanContent::Chat { asked, answered, tools: None })
 }
 
 fn tool_call(call: &Value) -> Value {
@@ -224,14 +228,14 @@ fn model_message(message: &Value) -> Value {
     json!({ "role": message.get("role"), "parts": content.iter().map(part).collect::<Vec<_>>() })
 }
 
-fn mlflow(span: &Span) -> Option<Told> {
+fn mlflow(span: &Span) -> Option<SpanContent> {
     let kind = structured(value(span, "mlflow.spanType")?);
     let asked = value(span, "mlflow.spanInputs").map(structured);
     let answered = value(span, "mlflow.spanOutputs").map(structured);
     exchange(kind.as_str()?, &span.name, asked, answered)
 }
 
-fn langfuse(span: &Span) -> Option<Told> {
+fn langfuse(span: &Span) -> Option<SpanContent> {
     let kind = text(span, otlp::KIND)?.to_owned();
     let asked = value(span, otlp::INPUT).map(structured);
     let answered = value(span, otlp::OUTPUT).map(structured);
@@ -240,18 +244,26 @@ fn langfuse(span: &Span) -> Option<Told> {
 }
 
 /// Translates a span that holds its input and output verbatim.
-fn exchange(kind: &str, name: &str, asked: Option<Value>, answered: Option<Value>) -> Option<Told> {
+fn exchange(
+    kind: &str,
+    name: &str,
+    asked: Option<Value>,
+    answered: Option<Value>,
+) -> Option<SpanContent> {
     match kind {
         "CHAT_MODEL" | "LLM" | "GENERATION" => {
             let asked = asked?;
             let tools = asked.get("tools").cloned();
             let messages = asked.get("messages").unwrap_or(&asked).as_array()?.clone();
             let answered = answered.map(answer).into_iter().collect();
-            Some(Told::Chat { asked: messages, answered, tools })
+            Some(SpanContent::Chat { asked: messages, answered, tools })
         }
-        "TOOL" => {
-            Some(Told::Tool { id: None, name: name.into(), arguments: asked, result: answered })
-        }
+        "TOOL" => Some(SpanContent::Tool {
+            id: None,
+            name: name.into(),
+            arguments: asked,
+            result: answered,
+        }),
         _ => None,
     }
 }

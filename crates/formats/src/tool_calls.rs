@@ -18,28 +18,30 @@ pub(crate) fn read_tool_calls(
         .flatten()
     {
         let line = place.line_of(raw.get());
-        let Some(mut call) = Fields::of(raw) else {
+        let Some(mut call) = Fields::from_value(raw) else {
             session.problem(line, "a tool call is not an object");
             continue;
         };
         let id = call.string("id").unwrap_or_default().into_owned();
         call.take("type");
         call.take("index");
-        let (tool, arguments) =
-            match call.take("function").or_else(|| call.take("custom")).map(|f| (f, Fields::of(f)))
-            {
-                Some((_, Some(mut function))) => {
-                    let read = name_and_arguments(&mut function);
-                    session.leave(&function);
-                    read
-                }
-                // Some loggers put the function's name directly here.
-                Some((name, None)) => {
-                    let name = fields::string(name).unwrap_or_default().into_owned();
-                    (name, name_and_arguments(&mut call).1)
-                }
-                None => name_and_arguments(&mut call),
-            };
+        let (tool, arguments) = match call
+            .take("function")
+            .or_else(|| call.take("custom"))
+            .map(|f| (f, Fields::from_value(f)))
+        {
+            Some((_, Some(mut function))) => {
+                let read = name_and_arguments(&mut function);
+                session.leave(&function);
+                read
+            }
+            // Some loggers put the function's name directly here.
+            Some((name, None)) => {
+                let name = fields::string(name).unwrap_or_default().into_owned();
+                (name, name_and_arguments(&mut call).1)
+            }
+            None => name_and_arguments(&mut call),
+        };
         session.leave(&call);
         calls.push(ToolCall { id, tool, arguments, line });
     }

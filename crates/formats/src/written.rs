@@ -47,31 +47,31 @@ pub(crate) fn read_written(format: Format, messages: &mut [Message]) -> Option<u
 }
 
 /// A result found in text, and the tool it names.
-struct Told {
+struct FoundResult {
     tool: Option<String>,
     text: String,
 }
 
 /// Finds the results in a message: `<tool_response>…</tool_response>`, `<function_results>…`, or
 /// `[tool for '…'] Result:` followed by the result.
-fn results_of(message: &Message) -> Option<Vec<Told>> {
+fn results_of(message: &Message) -> Option<Vec<FoundResult>> {
     let text = match (message.role, message.outcomes.as_slice()) {
         (Role::User, []) => message.text.trim_start(),
         (Role::Tool, [only]) if only.call_id.is_empty() => only.text.trim_start(),
         _ => return None,
     };
     if text.starts_with("<tool_response>") {
-        let told = tagged(text, "tool_response").map(|text| Told { tool: None, text });
+        let told = tagged(text, "tool_response").map(|text| FoundResult { tool: None, text });
         return Some(told.collect());
     }
     if text.starts_with("<function_results>") {
         return Some(Vec::new());
     }
-    let mut told: Vec<Told> = Vec::new();
+    let mut told: Vec<FoundResult> = Vec::new();
     for line in text.lines() {
         match (heading(line), told.last_mut()) {
             (Some((tool, rest)), _) => {
-                told.push(Told { tool: Some(tool), text: rest.trim_start().to_owned() });
+                told.push(FoundResult { tool: Some(tool), text: rest.trim_start().to_owned() });
             }
             (None, Some(last)) => {
                 if !last.text.is_empty() {
@@ -95,7 +95,7 @@ fn heading(line: &str) -> Option<(String, &str)> {
 }
 
 /// The calls in a text that these results may answer, in order.
-fn calls_of(text: &str, results: &[Told]) -> Vec<(String, Arguments)> {
+fn calls_of(text: &str, results: &[FoundResult]) -> Vec<(String, Arguments)> {
     let named: Vec<&str> = results.iter().filter_map(|result| result.tool.as_deref()).collect();
     if named.is_empty() {
         return tagged(text, "tool_call").filter_map(|call| json_call(&call)).collect();

@@ -9,7 +9,7 @@ use crate::session::Session;
 
 /// What is known about a call for its audit line.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Said<'s> {
+pub(crate) struct AuditContext<'s> {
     /// The source of the content that led to the call.
     pub(crate) claim_source: Option<&'s str>,
     /// The decision of the model that judges by policies, if it was asked.
@@ -29,7 +29,7 @@ impl Guard {
         session: &Session,
         opened: &Opened,
         closed: &Closed,
-        said: Said<'_>,
+        said: AuditContext<'_>,
     ) -> Result<(), AppendAuditError> {
         let Some(audit) = self.audit() else { return Ok(()) };
         let category = closed.category.unwrap_or(ToolErrorCategory::PermanentFailure);
@@ -80,7 +80,7 @@ impl Guard {
         &self,
         session: &Session,
         rejected: &Rejected,
-        said: Said<'_>,
+        said: AuditContext<'_>,
     ) -> Result<(), AppendAuditError> {
         let Some(audit) = self.audit() else { return Ok(()) };
         let reason = rejected.codes.join(", ");
@@ -102,7 +102,7 @@ impl Guard {
 
     /// Audits a call that no caller is waiting for, so a failure can only be logged.
     pub(crate) fn audit_given_up(&self, session: &Session, opened: &Opened, closed: &Closed) {
-        if let Err(error) = self.audit_closed(session, opened, closed, Said::default()) {
+        if let Err(error) = self.audit_closed(session, opened, closed, AuditContext::default()) {
             tracing::error!("cannot record a cancelled call in the audit log: {error}");
         }
     }

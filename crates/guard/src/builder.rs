@@ -217,10 +217,10 @@ impl GuardBuilder {
             executors.push(Arc::new(OverflowExecutor::new(ledger.clone(), most)));
         }
         let executor = CompositeExecutor::in_order(settings.executors.clone(), executors)?;
-        let tools = Toolset::of(&executor, &settings.admission);
+        let tools = Toolset::new(&executor, &settings.admission);
         let executor = Arc::new(executor);
         let confirming = (!hosted).then(|| Arc::clone(&executor));
-        let policy = Policy::of(settings.clone(), confirming, self.judge.is_some());
+        let policy = Policy::new(settings.clone(), confirming, self.judge.is_some());
         Ok(Guard::from_parts(Parts {
             tools: ArcSwap::from_pointee(tools),
             registering: Mutex::new(()),

@@ -29,7 +29,7 @@ impl Guard {
     ) -> Result<T, ToolError> {
         let (handle, registration) = AbortHandle::new_pair();
         let _listed = Listed::new(session, recording, handle);
-        let cancelled = |_| ToolError::of(ToolErrorCategory::Cancelled, "the call was cancelled");
+        let cancelled = |_| ToolError::new(ToolErrorCategory::Cancelled, "the call was cancelled");
         Abortable::new(work, registration).await.map_err(cancelled)
     }
 }

@@ -31,7 +31,7 @@ impl Guard {
         }
         let mut texts = Vec::new();
         each_text(arguments?, &mut texts);
-        let names = Names::of(&texts);
+        let names = Names::new(&texts);
         let record = session.record();
         let found = match &names {
             // INVARIANT: one URL without a source leaves the whole call without a source, whatever
@@ -84,7 +84,7 @@ enum Names<'t> {
 }
 
 impl<'t> Names<'t> {
-    fn of(texts: &[&'t str]) -> Self {
+    fn new(texts: &[&'t str]) -> Self {
         let urls: Vec<&str> = texts.iter().copied().filter(|text| is_url(text)).collect();
         if urls.is_empty() {
             let names = texts.iter().filter(|text| text.len() <= LONGEST_NAME);
@@ -181,17 +181,21 @@ mod tests {
     fn a_url_outweighs_the_paths_beside_it() {
         let given = "https://a.example/x";
         assert_eq!(
-            Names::of(&["src/main.rs", given]),
+            Names::new(&["src/main.rs", given]),
             Names::Urls(vec![Name::Url("https://a.example/x")])
         );
         for odd in ["HTTPS:a.example/x", "https:\\\\a.example", "http:///a.example/src/main.rs"] {
-            assert!(matches!(Names::of(&["src/main.rs", odd]), Names::Urls(_)), "{odd}");
+            assert!(matches!(Names::new(&["src/main.rs", odd]), Names::Urls(_)), "{odd}");
         }
-        assert_eq!(Names::of(&[given; 17]), Names::TooMany);
+        assert_eq!(Names::new(&[given; 17]), Names::TooMany);
         let long = format!("{given}{}", "y".repeat(5_000));
-        assert_eq!(Names::of(&[given, &long]), Names::TooMany);
+        assert_eq!(Names::new(&[given, &long]), Names::TooMany);
         for path in ["see src/main.rs", "./src/main.rs"] {
-            assert_eq!(Names::of(&[path]), Names::Paths(vec![Name::Path("src/main.rs")]), "{path}");
+            assert_eq!(
+                Names::new(&[path]),
+                Names::Paths(vec![Name::Path("src/main.rs")]),
+                "{path}"
+            );
         }
     }
 

@@ -32,7 +32,7 @@ pub struct VerdictParts<'v> {
 impl<'v> VerdictParts<'v> {
     /// Takes this verdict apart.
     #[must_use]
-    pub fn of(verdict: &'v Verdict) -> Self {
+    pub fn new(verdict: &'v Verdict) -> Self {
         match verdict {
             Verdict::Allow { matched } => {
                 Self { word: "allow", why: None, rule: matched.as_deref(), code: None, help: None }
@@ -55,7 +55,7 @@ impl<'v> VerdictParts<'v> {
 #[must_use]
 pub fn verdicts_json(verdicts: &[(GateId, Verdict)]) -> Value {
     let one = |(gate, verdict): &(GateId, Verdict)| {
-        let parts = VerdictParts::of(verdict);
+        let parts = VerdictParts::new(verdict);
         let mut object = Map::new();
         object.insert("gate".to_owned(), json!(gate.0));
         object.insert("verdict".to_owned(), json!(parts.word));
@@ -81,7 +81,7 @@ pub fn deciding_reasons(verdicts: &[(GateId, Verdict)]) -> Vec<String> {
     let word = verdict_word(verdicts);
     verdicts
         .iter()
-        .map(|(gate, verdict)| (gate, VerdictParts::of(verdict)))
+        .map(|(gate, verdict)| (gate, VerdictParts::new(verdict)))
         .filter(|(_, parts)| parts.word == word)
         .filter_map(|(gate, parts)| match (parts.why, parts.rule) {
             (Some(why), Some(rule)) => Some(format!("{gate}: {why} ({rule})")),

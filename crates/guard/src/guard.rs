@@ -80,7 +80,7 @@ pub(crate) struct Policy {
 impl Policy {
     /// Builds the policy. `executor` decides which calls need confirmation; it is `None` if a host
     /// runs every tool.
-    pub(crate) fn of(
+    pub(crate) fn new(
         settings: GuardSettings,
         executor: Option<Arc<CompositeExecutor>>,
         judged: bool,
@@ -132,7 +132,7 @@ impl Guard {
         let executor = (!self.is_for_host()).then(|| Arc::clone(&self.parts.executor));
         let policy = settings.policy.authorized_as(&self.settings().policy);
         let settings = GuardSettings { shell, policy, ..settings };
-        self.parts.policy.store(Arc::new(Policy::of(
+        self.parts.policy.store(Arc::new(Policy::new(
             settings,
             executor,
             self.policy_judge().is_some(),

@@ -160,7 +160,7 @@ impl Recording {
 
     /// Lets the executor of the call report its progress.
     pub(crate) fn progress(&self) -> Progress {
-        let call = CallName::of(self.session.id(), &self.opened);
+        let call = CallName::new(self.session.id(), &self.opened);
         Progress::new(self.guard.sender().clone(), call)
     }
 

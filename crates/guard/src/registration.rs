@@ -55,7 +55,7 @@ impl Guard {
     }
 
     fn take_up(&self) {
-        let tools = Toolset::of(self.executor(), &self.settings().admission);
+        let tools = Toolset::new(self.executor(), &self.settings().admission);
         self.swap_tools(tools);
     }
 

@@ -23,7 +23,7 @@ impl Guard {
         what: impl FnOnce() -> ToolEvent,
     ) {
         if self.sender().are_heard() {
-            self.sender().send(CallName::of(session.id(), opened), what());
+            self.sender().send(CallName::new(session.id(), opened), what());
         }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Toolset {
 }
 
 impl Toolset {
-    pub(crate) fn of(executor: &CompositeExecutor, settings: &AdmissionSettings) -> Self {
+    pub(crate) fn new(executor: &CompositeExecutor, settings: &AdmissionSettings) -> Self {
         let (catalog, _) = Catalog::known(ToolExecutor::tool_definitions(executor));
         let (admission, issues) = Admission::compile(&catalog, settings.clone());
         let available = catalog.iter().filter(|tool| tool.available);

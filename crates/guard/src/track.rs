@@ -3,7 +3,7 @@ use counterfoil_model::{Arguments, ExactValue, PermitBasis, Status, ToolCall, To
 use serde_json::{Value, json};
 
 use crate::admitted::call_digest;
-use crate::auditing::Said;
+use crate::auditing::AuditContext;
 use crate::call::CallError;
 use crate::guard::Guard;
 use crate::recording::{Ending, Recorded, Recording};
@@ -108,7 +108,7 @@ impl Tracked {
         let Self { guard, session, recording } = self;
         // Whether a host's tool wrote anything is unknown.
         session.cache().invalidate();
-        let recorded = guard.finish(&session, recording, ending, Said::default()).await?;
+        let recorded = guard.finish(&session, recording, ending, AuditContext::default()).await?;
         let Recorded { opened, text, structured, .. } = recorded;
         let text = guard.with_id(&text, structured.as_ref(), &opened);
         Ok(TrackedResult { execution_id: opened.execution_id, text })

@@ -101,7 +101,7 @@ pub(crate) fn add_receipts(
     session: &str,
     agent: Option<&str>,
 ) -> Coverage {
-    let kept = Kept::of(ledger, session, agent);
+    let kept = Kept::load(ledger, session, agent);
     let mut coverage = kept.coverage(transcript.messages.get(first..).unwrap_or_default(), agent);
     let stands = standing(transcript, &kept.opened);
     let mut place = end_of_work(transcript, first);
@@ -205,7 +205,7 @@ struct Kept {
 }
 
 impl Kept {
-    fn of(ledger: &Ledger, session: &str, agent: Option<&str>) -> Self {
+    fn load(ledger: &Ledger, session: &str, agent: Option<&str>) -> Self {
         let mut kept = Self { opened: Vec::new(), closed: Vec::new(), recorded: BTreeSet::new() };
         for event in ledger.last_events(session, EVENTS).unwrap_or_default() {
             match event.draft {
@@ -285,15 +285,15 @@ fn correct(transcript: &mut Transcript, recorded: &Outcome) -> bool {
 
 /// What the transcript contains of a call.
 #[derive(Debug, Clone, Copy, Default)]
-struct Stands {
+struct Presence {
     called: bool,
     answered: bool,
 }
 
 /// Looks up these few calls in the transcript, which may be long.
-fn standing(transcript: &Transcript, opened: &[Opened]) -> BTreeMap<String, Stands> {
-    let mut stands: BTreeMap<String, Stands> =
-        opened.iter().map(|open| (open.call_id.clone(), Stands::default())).collect();
+fn standing(transcript: &Transcript, opened: &[Opened]) -> BTreeMap<String, Presence> {
+    let mut stands: BTreeMap<String, Presence> =
+        opened.iter().map(|open| (open.call_id.clone(), Presence::default())).collect();
     if stands.is_empty() {
         return stands;
     }

@@ -20,7 +20,7 @@ pub(crate) struct Sent {
 }
 
 impl Sent {
-    pub(crate) fn of(sent: &ExactValue) -> Result<Self, ReadEventError> {
+    pub(crate) fn parse(sent: &ExactValue) -> Result<Self, ReadEventError> {
         let members = sent.as_object().ok_or(ReadEventError::NotAnObject)?.clone();
         Ok(Self { members, input: sent.member("tool_input").unwrap_or_default() })
     }
@@ -125,7 +125,7 @@ pub(crate) fn failed(error: &str, exit_code: Option<i32>, interrupted: bool) -> 
     let says = |words: &[&str]| words.iter().any(|word| error.contains(word));
     let category = if interrupted {
         ToolErrorCategory::Cancelled
-    } else if let Some(cause) = exit_code.and_then(|code| ExitCause::of(code, error)) {
+    } else if let Some(cause) = exit_code.and_then(|code| ExitCause::from_exit(code, error)) {
         cause.category()
     } else if says(&["timed out", "Timeout"]) {
         ToolErrorCategory::Timeout
@@ -175,7 +175,7 @@ mod tests {
             (half, INPUT.replace('}', ",\"half\":\"\u{fffd}\"}")),
         ] {
             let event = format!("{{\"tool_name\":\"mcp__bank__pay\",\"tool_input\":{input}}}");
-            let mut sent = Sent::of(&read_lenient_exact(event.as_bytes()).unwrap()).unwrap();
+            let mut sent = Sent::parse(&read_lenient_exact(event.as_bytes()).unwrap()).unwrap();
             let hosted = sent.call(Agent::ClaudeCode).unwrap();
             assert_eq!(hosted.arguments.to_string(), read);
             assert_eq!(hosted.call.arguments.as_str(), read);

@@ -45,7 +45,7 @@ struct Speaker<'e> {
 impl<'e> Speaker<'e> {
     /// Identifies the speaker. Returns an error with the notice for the person if nothing can be
     /// checked. Gemini CLI gives only the folder of its sub-agents' logs.
-    fn of(event: &'e Event, agent: Agent) -> Result<Self, &'static str> {
+    fn from_event(event: &'e Event, agent: Agent) -> Result<Self, &'static str> {
         const NO_LOG: &str =
             "counterfoil: the agent did not name its transcript; nothing was checked";
         const WHO_SPEAKS: &str =
@@ -82,7 +82,7 @@ pub(crate) async fn stop(
     if around.settings.stop == StopMode::Off {
         return Ok(Answer::default());
     }
-    let speaker = match Speaker::of(event, around.agent) {
+    let speaker = match Speaker::from_event(event, around.agent) {
         Ok(speaker) => speaker,
         Err(why) => return Ok(Answer::notice(why)),
     };
@@ -150,7 +150,7 @@ async fn read_by_judge(guard: &Guard, judged: &mut Judged, memory: &mut Memory) 
     let (errors, others): (Vec<Finding>, Vec<Finding>) =
         findings.into_iter().partition(|finding| finding.severity == Severity::Error);
     if unread.is_none() {
-        memory.set_contradicted(errors.iter().filter_map(Contradicted::of).collect());
+        memory.set_contradicted(errors.iter().filter_map(Contradicted::from_finding).collect());
     }
     let warnings = others.into_iter().filter(|finding| finding.severity == Severity::Warning);
     judged.review.warnings.extend(warnings);

@@ -36,12 +36,12 @@ fn main() {
 
 #[divan::bench]
 fn case(bencher: divan::Bencher<'_, '_>) {
-    let record = Record::of(&SESSION);
+    let record = Record::new(&SESSION);
     let facts = record.up_to(SESSION.messages.len() - 1);
-    bencher.bench(|| Case::of(facts, &Ask::default()).map(|case| case.text()));
+    bencher.bench(|| Case::new(facts, &Ask::default()).map(|case| case.text()));
 }
 
 #[divan::bench(sample_count = 10)]
 fn record() -> usize {
-    Record::of(&SESSION).lines().len()
+    Record::new(&SESSION).lines().len()
 }

@@ -164,7 +164,7 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
         }
         Err(reason) => return Err(Dropped::Says(reason)),
     };
-    let says = said.of(words);
+    let says = said.slice(words);
     let cited = cite(case, claimed)?;
     let quoted = cited.as_ref().map(|cited| (cited.label, cited.quote.as_str()));
     let needs = claimed.needs.as_deref();
@@ -221,7 +221,7 @@ fn cite(case: &Case<'_>, claimed: &Claimed) -> Result<Option<Cited>, Dropped> {
             let text = case.text_of(label).ok_or(Dropped::NoLine)?;
             let found = find(quote, text).map_err(Dropped::Quote)?;
             let span = with_marks(text, Span::new(found.span.start, found.span.end));
-            Ok(Some(Cited { label, span, quote: span.of(text).to_owned() }))
+            Ok(Some(Cited { label, span, quote: span.slice(text).to_owned() }))
         }
     }
 }
@@ -229,7 +229,7 @@ fn cite(case: &Case<'_>, claimed: &Claimed) -> Result<Option<Cited>, Dropped> {
 /// Extends a JSON quotation to the quotation marks at its ends, which the search leaves out.
 fn with_marks(text: &str, span: Span) -> Span {
     const MARK: char = '"';
-    if !span.of(text).contains(MARK) {
+    if !span.slice(text).contains(MARK) {
         return span;
     }
     let before = text.get(..span.start).is_some_and(|before| before.ends_with(MARK));

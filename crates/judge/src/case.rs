@@ -102,8 +102,8 @@ const SHEET_SHARE: usize = 2;
 impl<'r> Case<'r> {
     /// The case for the message that follows these facts; `None` if that message has no text.
     #[must_use]
-    pub fn of(facts: Facts<'r>, ask: &Ask<'_>) -> Option<Self> {
-        let answer = Answer::of(facts)?;
+    pub fn new(facts: Facts<'r>, ask: &Ask<'_>) -> Option<Self> {
+        let answer = Answer::new(facts)?;
         let bytes = ask.budget.saturating_mul(4);
         let mut left_out = LeftOut::default();
         let mut sentences = sentence::split(answer.text());
@@ -117,7 +117,7 @@ impl<'r> Case<'r> {
             + text::tools(facts).len()
             + text::HEADINGS;
         let Excerpts { lines, groups, omitted_lines, omitted_bytes, bytes_read } =
-            Excerpts::of(facts, answer.text(), ask.need, bytes.saturating_sub(used));
+            Excerpts::new(facts, answer.text(), ask.need, bytes.saturating_sub(used));
         (left_out.lines, left_out.bytes) = (omitted_lines, omitted_bytes);
         let second_round = !ask.need.is_empty();
         Some(Self {
@@ -148,7 +148,7 @@ impl<'r> Case<'r> {
     /// The words of a sentence, redacted.
     #[must_use]
     pub fn words(&self, sentence: &Sentence) -> &str {
-        sentence.span.of(self.answer.text())
+        sentence.span.slice(self.answer.text())
     }
 
     /// The sentence with this number.
@@ -215,7 +215,7 @@ impl<'r> Case<'r> {
     /// from it.
     #[must_use]
     pub fn text(&self) -> String {
-        text::of(self)
+        text::render(self)
     }
 }
 

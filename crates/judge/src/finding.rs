@@ -102,7 +102,7 @@ pub struct Contradicted {
 impl Contradicted {
     /// What to keep of a finding; `None` if it is not an error or not from a judge.
     #[must_use]
-    pub fn of(finding: &Finding) -> Option<Self> {
+    pub fn from_finding(finding: &Finding) -> Option<Self> {
         let Subject::Claim { claim, .. } = &finding.subject else { return None };
         let judge = finding.judge.as_ref().filter(|_| finding.severity == Severity::Error)?;
         let (words, message) = (claim.text.clone(), finding.message.clone());

@@ -1,8 +1,8 @@
 //! A judge that must cite: builds the question for a language model about one answer of an agent,
 //! and keeps only the findings whose quotations code has found.
 //!
-//! 1. [`Case::of`] builds the case from the facts known before the answer.
-//! 2. [`Prompt::of`] builds the question, which the caller sends to a model.
+//! 1. [`Case::new`] builds the case from the facts known before the answer.
+//! 2. [`Prompt::new`] builds the question, which the caller sends to a model.
 //! 3. [`Opinion::read`] parses the reply; an invalid reply is [`Unjudged`].
 //! 4. [`assess`] keeps the findings whose quotations are where the model says they are, confirms
 //!    them by code where possible, and grades them.
@@ -26,9 +26,9 @@
 //! let answer = Message::text(Role::Assistant, "I looked it up. The total is 529.");
 //! transcript.messages = vec![calls, results, answer];
 //!
-//! let record = Record::of(&transcript);
-//! let case = Case::of(record.up_to(2), &Ask::default()).expect("the message says something");
-//! let prompt = Prompt::of(&case, "5d3c01");
+//! let record = Record::new(&transcript);
+//! let case = Case::new(record.up_to(2), &Ask::default()).expect("the message says something");
+//! let prompt = Prompt::new(&case, "5d3c01");
 //! assert!(prompt.question.contains("S2: The total is 529."));
 //!
 //! let reply = r#"{"findings": [{"sentence": "S2", "verdict": "contradicted",

@@ -106,7 +106,7 @@ impl Opinion {
         match (opinions.pop(), wrong) {
             (_, Some(error)) => Err(Unjudged::Form(error)),
             (Some(_), None) if !opinions.is_empty() => Err(Unjudged::Several),
-            (Some(value), None) => Self::of(value),
+            (Some(value), None) => Self::from_value(value),
             (None, None) => Err(Unjudged::NoObject),
         }
     }
@@ -119,7 +119,7 @@ impl Opinion {
         str::from_utf8(reply).map_err(|_| Unjudged::NotText).and_then(Self::read)
     }
 
-    fn of(value: Value) -> Result<Self, Unjudged> {
+    fn from_value(value: Value) -> Result<Self, Unjudged> {
         let opinion: Self =
             serde_json::from_value(value).map_err(|error| Unjudged::Form(error.to_string()))?;
         if opinion.findings.len() > MOST_FINDINGS {

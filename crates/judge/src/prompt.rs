@@ -22,7 +22,7 @@ impl Prompt {
     /// The question about a case. `boundary` is a fresh random word, so that no text of the session
     /// can contain it.
     #[must_use]
-    pub fn of(case: &Case<'_>, boundary: &str) -> Self {
+    pub fn new(case: &Case<'_>, boundary: &str) -> Self {
         let more = match case.may_ask() {
             true => "Parts of the record were left out. If one of them decides, name it in `need`.",
             false => "You cannot ask for more; leave `need` empty.",

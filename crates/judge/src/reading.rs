@@ -48,7 +48,7 @@ impl<J: AnswerJudge> AnswerJudge for Result<J, String> {
 /// # Errors
 /// When there is no reply, or it is not a valid opinion.
 pub fn ask(judge: &dyn Judge, case: &Case<'_>, random: [u8; 12]) -> Result<(Given, u64), String> {
-    let reply = judge.ask(&Prompt::of(case, &boundary(random)))?;
+    let reply = judge.ask(&Prompt::new(case, &boundary(random)))?;
     let opinion = Opinion::read(&reply.text).map_err(|error| error.to_string())?;
     Ok((Given { judge: judge.name().to_owned(), opinion }, reply.tokens))
 }
@@ -149,7 +149,7 @@ pub fn read(
 /// The case that [`read`] asks about first; `None` if the message has no text.
 #[must_use]
 pub fn case<'r>(facts: Facts<'r>, options: &ReadingOptions) -> Option<Case<'r>> {
-    Case::of(facts, &options.ask(&[]))
+    Case::new(facts, &options.ask(&[]))
 }
 
 impl ReadingOptions {
@@ -174,20 +174,20 @@ fn read_case(
     let given = opinion(case)?;
     let first = assess(case, &given.opinion, &options.grading);
     if first.need.is_empty() {
-        return Ok(Reading::of(case, &given.judge, &first));
+        return Ok(Reading::new(case, &given.judge, &first));
     }
-    match Case::of(facts, &options.ask(&first.need)) {
-        None => Ok(Reading::of(case, &given.judge, &first)),
+    match Case::new(facts, &options.ask(&first.need)) {
+        None => Ok(Reading::new(case, &given.judge, &first)),
         Some(case) => {
             let given = opinion(&case)?;
             let second = assess(&case, &given.opinion, &options.grading);
-            Ok(Reading::of(&case, &given.judge, &second))
+            Ok(Reading::new(&case, &given.judge, &second))
         }
     }
 }
 
 impl Reading {
-    fn of(case: &Case<'_>, judge: &str, assessed: &crate::assess::Assessment) -> Self {
+    fn new(case: &Case<'_>, judge: &str, assessed: &crate::assess::Assessment) -> Self {
         Self {
             findings: assessed.findings.iter().map(|f| f.to_finding(case, judge)).collect(),
             dropped: assessed.dropped.iter().filter(|reason| reason.is_no_citation()).count(),

@@ -93,7 +93,7 @@ pub enum NoBundle {
 
 impl NoBundle {
     /// Why a text cannot be read as a bundle. `None` if it is a bundle that was changed.
-    fn of(line: &str) -> Option<Self> {
+    fn diagnose(line: &str) -> Option<Self> {
         // Editors and mail add a byte order mark, blanks and other line endings.
         let bare = line.trim_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
         if bare != line && Bundle::read(bare).is_some() {
@@ -134,14 +134,18 @@ impl Bundle {
     ///
     /// # Errors
     /// When something wanted is missing, or the ledger cannot be read.
-    pub fn of(ledger: &Ledger, wanted: &Provable, with_results: bool) -> Result<Self, BundleError> {
+    pub fn create(
+        ledger: &Ledger,
+        wanted: &Provable,
+        with_results: bool,
+    ) -> Result<Self, BundleError> {
         let proved = ledger.prove(wanted)?;
         let mut events = Vec::new();
         for exported in &proved.events {
             let event = body::read(exported.body.as_bytes());
             events.push(event.map_err(|error| BundleError::Unwritten(error.to_string()))?);
         }
-        let sums = Sums::of(&events);
+        let sums = Sums::from_events(&events);
         let mut sessions = Vec::new();
         match wanted {
             Provable::Session { name, since } => {
@@ -173,7 +177,7 @@ impl Bundle {
         for digest in named(&events).into_iter().filter(|_| with_results) {
             // Retention deletes results before it deletes events.
             if let Some(bytes) = ledger.result(&digest)? {
-                results.push(BundleResult::of(digest, bytes));
+                results.push(BundleResult::new(digest, bytes));
             }
         }
         Ok(Self {
@@ -223,7 +227,7 @@ fn canonical_line(text: &str, form: CanonicalForm) -> Option<String> {
 }
 
 impl BundleResult {
-    fn of(digest: Digest, bytes: Vec<u8>) -> Self {
+    fn new(digest: Digest, bytes: Vec<u8>) -> Self {
         match String::from_utf8(bytes) {
             Ok(text) => Self { digest, text: Some(text), base64: None },
             Err(error) => {
@@ -255,7 +259,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(events: &[Event]) -> Self {
+    fn from_events(events: &[Event]) -> Self {
         let mut sums = Self::default();
         let mut groups: Vec<Vec<Event>> = Vec::new();
         let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -272,7 +276,7 @@ impl Sums {
                 }
             }
         }
-        sums.receipts = groups.iter().filter_map(|group| Receipt::of(group)).collect();
+        sums.receipts = groups.iter().filter_map(|group| Receipt::from_events(group)).collect();
         sums
     }
 }

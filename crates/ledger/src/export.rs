@@ -74,7 +74,7 @@ impl ExportedReceipt {
                 None => return Err(ExportError::Inclusion { seq: *seq }),
             }
         }
-        match Receipt::of(&events) {
+        match Receipt::from_events(&events) {
             Some(receipt) if receipt == self.receipt => Ok(()),
             _ => Err(ExportError::Receipt),
         }
@@ -91,7 +91,7 @@ pub(super) fn export(
     let mut events = tables.execution(execution_id)?;
     let exported = with_proofs(tables, &mut events, &checkpoint)?;
     let events: Vec<_> = events.into_iter().map(|(event, _)| event).collect();
-    Ok(Receipt::of(&events).map(|receipt| ExportedReceipt {
+    Ok(Receipt::from_events(&events).map(|receipt| ExportedReceipt {
         version: 1,
         receipt,
         events: exported,

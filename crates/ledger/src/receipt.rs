@@ -105,7 +105,7 @@ impl Receipt {
     /// Sums the events of one execution, beginning with its opening. `None` if the opening is
     /// missing.
     #[must_use]
-    pub fn of(events: &[Event]) -> Option<Self> {
+    pub fn from_events(events: &[Event]) -> Option<Self> {
         let (first, later) = events.split_first()?;
         let mut receipt = match &first.draft {
             Draft::Opened(opened) => Self {

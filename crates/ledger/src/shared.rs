@@ -118,14 +118,14 @@ mod built {
         clock: Arc<dyn Clock>,
         randomness: Arc<dyn Randomness>,
     ) -> Result<(Ledger, Vec<String>), OpenLedgerError> {
-        let address = PostgresAddress::of(&settings)?;
+        let address = PostgresAddress::from_settings(&settings)?;
         settings.key = settings.key.or_else(|| Some(beside(path, ".key")));
         let (ledger, notices) = PostgresLedger::open(&address, settings, clock, randomness)?;
         Ok((ledger.into(), notices))
     }
 
     pub(super) fn look(settings: &LedgerSettings) -> Result<Option<u64>, OpenLedgerError> {
-        PostgresLedger::look(&PostgresAddress::of(settings)?)
+        PostgresLedger::look(&PostgresAddress::from_settings(settings)?)
     }
 
     pub(super) fn verify(
@@ -133,7 +133,7 @@ mod built {
         expected: &Expected,
         progress: &mut dyn FnMut(u64),
     ) -> Result<Verification, OpenLedgerError> {
-        PostgresLedger::verify_at(&PostgresAddress::of(settings)?, expected, progress)
+        PostgresLedger::verify_at(&PostgresAddress::from_settings(settings)?, expected, progress)
     }
 
     pub(super) fn migrate(
@@ -142,7 +142,7 @@ mod built {
         ports: (Arc<dyn Clock>, Arc<dyn Randomness>),
         progress: &mut dyn FnMut(u64),
     ) -> Result<Migrated, MigrateError> {
-        let to = PostgresAddress::of(settings)?;
+        let to = PostgresAddress::from_settings(settings)?;
         let key = settings.key.clone();
         let of_file = LedgerSettings { key, ..LedgerSettings::default() };
         PostgresLedger::migrate(from, of_file, &to, ports, progress)

@@ -244,7 +244,7 @@ impl LedgerStore for SqliteLedger {
     fn receipt(&self, execution_id: &str) -> Result<Option<Receipt>, ReadLedgerError> {
         let events = self.read(|connection| queries::execution(connection, execution_id))?;
         let events: Vec<_> = events.into_iter().map(|(event, _)| event).collect();
-        Ok(Receipt::of(&events))
+        Ok(Receipt::from_events(&events))
     }
 
     fn recent(&self, session: Option<&str>, limit: usize) -> Result<Vec<String>, ReadLedgerError> {

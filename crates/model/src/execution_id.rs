@@ -148,7 +148,7 @@ mod tests {
         let text =
             "Done (execution_id: ping_1234567890_abcd). See execution_id:pong_1234567890_abcd.";
         let found: Vec<_> =
-            execution_ids(text).into_iter().map(|(s, id)| (s.of(text), id.tool)).collect();
+            execution_ids(text).into_iter().map(|(s, id)| (s.slice(text), id.tool)).collect();
         assert_eq!(found, [("ping_1234567890_abcd", "ping"), ("pong_1234567890_abcd", "pong")]);
         assert!(execution_ids("ping_1234567890_abcdéx ping_1234567890_abcdz").len() <= 1);
     }

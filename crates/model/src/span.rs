@@ -55,7 +55,7 @@ impl Span {
     /// The text it covers; empty if it is not on character boundaries of `text`.
     #[inline]
     #[must_use]
-    pub fn of(self, text: &str) -> &str {
+    pub fn slice(self, text: &str) -> &str {
         text.get(self.start..self.end).unwrap_or_default()
     }
 }

@@ -22,7 +22,7 @@ pub struct Event {
 impl Event {
     /// An event with only this data.
     #[must_use]
-    pub fn of(data: String) -> Self {
+    pub fn new(data: String) -> Self {
         Self { data, ..Self::default() }
     }
 
@@ -136,7 +136,7 @@ mod tests {
     const STREAM: &str = "id: 1\ndata:\n\n: still there\n\nevent: message\r\nevent:\r\ndata: {\"a\":\r\ndata:1}\r\n\r\nretry: 500\ndata: x\n\nevent: ping\ndata: y\n\n";
 
     fn expected() -> Vec<Event> {
-        let event = |data: &str| Event::of(data.to_owned());
+        let event = |data: &str| Event::new(data.to_owned());
         vec![
             Event { id: Some("1".to_owned()), ..event("") },
             event("{\"a\":\n1}"),

@@ -17,7 +17,7 @@ use crate::connect::Connector;
 use crate::events::Events;
 use crate::options::{Kind, ProviderSettings};
 use crate::text_tools::{in_text, out_of_text};
-use crate::wire::{self, Asked, WireError};
+use crate::wire::{self, ModelRequest, WireError};
 
 /// Maximum size in bytes of a response that is not streamed, and of an error that is read.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -138,7 +138,7 @@ impl Provider {
         on: &mut (dyn FnMut(Piece) + Send),
     ) -> Result<Reply, ProviderError> {
         let plain = (!self.supports_tool_use()).then(|| in_text(request));
-        let asked = Asked {
+        let asked = ModelRequest {
             model: &self.settings.model,
             max_tokens: self.settings.max_tokens,
             request: plain.as_ref().unwrap_or(request),

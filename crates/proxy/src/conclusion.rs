@@ -50,7 +50,7 @@ pub(crate) struct Became {
     /// The model's words that were judged.
     pub(crate) judged: String,
     /// What the client has of it.
-    pub(crate) said: Said,
+    pub(crate) said: AgentMessage,
     /// The findings in the corrected answer, if there is one. The client has its words then.
     pub(crate) better: Option<Vec<Finding>>,
     /// The server's id for it.
@@ -61,12 +61,12 @@ pub(crate) struct Became {
 
 impl Became {
     /// The outcome of a complete answer.
-    pub(crate) fn of(status: u16, reply: &Reply) -> Self {
+    pub(crate) fn from_reply(status: u16, reply: &Reply) -> Self {
         Self {
             status,
             usage: reply.usage,
             judged: reply.text.clone(),
-            said: Said { text: reply.text.clone(), calls: reply.calls.clone() },
+            said: AgentMessage { text: reply.text.clone(), calls: reply.calls.clone() },
             ..Self::default()
         }
     }
@@ -79,7 +79,7 @@ impl Became {
 
 /// The agent's message as the client got it.
 #[derive(Debug, Default, Clone)]
-pub(crate) struct Said {
+pub(crate) struct AgentMessage {
     pub(crate) text: String,
     pub(crate) calls: Vec<ToolCall>,
 }

@@ -20,7 +20,7 @@ use crate::keys::VirtualKey;
 use crate::options::{ProxyMode, ProxySettings};
 use crate::plain::Plain;
 use crate::record::record;
-use crate::request::Asked;
+use crate::request::ModelRequest;
 use crate::seen::{Exchanged, Open, millis};
 use crate::sessions::{Announced, Seen, linked};
 use crate::shown::{Shown, Tampered, of_request, read_conversation};
@@ -31,7 +31,7 @@ use crate::{Busy, Proxy, shape};
 pub(crate) struct Exchange {
     pub(crate) proxy: Arc<Proxy>,
     pub(crate) settings: Arc<ProxySettings>,
-    pub(crate) asked: Asked,
+    pub(crate) asked: ModelRequest,
     /// The name of the proxy key that was used.
     pub(crate) key: Option<String>,
     /// The requester. A requester cannot use others' sessions.
@@ -76,7 +76,7 @@ fn span_of(finding: &Finding) -> Option<Span> {
 }
 
 /// Starts reading what a request shows, while the request is passed on.
-fn preparing(proxy: &Arc<Proxy>, asked: &Asked, owner: &str) -> Preparing {
+fn preparing(proxy: &Arc<Proxy>, asked: &ModelRequest, owner: &str) -> Preparing {
     let (proxy, asked, owner) = (Arc::clone(proxy), asked.clone(), owner.to_owned());
     let awaited = proxy.sessions.awaited(&asked, &owner);
     let task = tokio::spawn(async move {
@@ -86,12 +86,16 @@ fn preparing(proxy: &Arc<Proxy>, asked: &Asked, owner: &str) -> Preparing {
     async move { task.await.unwrap_or_else(|error| Err(error.to_string())) }.boxed().shared()
 }
 
-async fn prepare(proxy: Arc<Proxy>, asked: Asked, owner: String) -> Result<Arc<Prepared>, String> {
+async fn prepare(
+    proxy: Arc<Proxy>,
+    asked: ModelRequest,
+    owner: String,
+) -> Result<Arc<Prepared>, String> {
     let reading = Arc::clone(&proxy);
     let read = tokio::task::spawn_blocking(move || {
         let Proxy { guard, lists, sessions, .. } = &*reading;
         let mut shown = of_request(guard, lists, &asked);
-        let found = sessions.of(guard, &asked, &owner, &shown.transcript);
+        let found = sessions.find_or_begin(guard, &asked, &owner, &shown.transcript);
         let (seen, first) = found.map_err(|error| error.to_string())?;
         shown.complete(&asked, &seen);
         // Feedback that we sent earlier quotes fabricated text.
@@ -100,7 +104,7 @@ async fn prepare(proxy: Arc<Proxy>, asked: Asked, owner: String) -> Result<Arc<P
     });
     let (shown, seen, first) = read.await.unwrap_or_else(|error| Err(error.to_string()))?;
     let (known, new) = (Arc::clone(&seen), Arc::clone(&shown));
-    let busy = Busy::of(&proxy);
+    let busy = Busy::new(&proxy);
     let recording = tokio::spawn(async move {
         let recorded = record(&known, &new, first).await;
         drop(busy);
@@ -114,7 +118,7 @@ impl Exchange {
     pub(crate) fn new(
         proxy: Arc<Proxy>,
         settings: Arc<ProxySettings>,
-        asked: Asked,
+        asked: ModelRequest,
         (key, client): (Option<String>, String),
         (to, headers): (Uri, HeaderMap),
     ) -> Self {
@@ -181,7 +185,7 @@ impl Exchange {
     ) -> Result<Vec<Finding>, NotJudged> {
         let Proxy { guard, judges, .. } = &*self.proxy;
         let plain: Vec<Option<Plain>> =
-            answer.iter().map(|message| Plain::of(&message.text)).collect();
+            answer.iter().map(|message| Plain::from_text(&message.text)).collect();
         let mut seen = answer.clone();
         for (message, plain) in seen.iter_mut().zip(&plain) {
             plain.iter().for_each(|plain| message.text.clone_from(&plain.text));
@@ -227,7 +231,7 @@ impl Exchange {
         }
         let Some(limit) = limit else { return self.concluded(reply, before).await };
         let (exchange, own, text) = (Arc::clone(self), reply.clone(), before.to_owned());
-        let busy = Busy::of(&self.proxy);
+        let busy = Busy::new(&self.proxy);
         let mut judging = tokio::spawn(async move {
             let concluded = exchange.concluded(&own, &text).await;
             drop(busy);
@@ -442,7 +446,7 @@ fn told(tampered: &Tampered) -> String {
 
 /// An answer as messages of a conversation: what the server did itself, then its words and calls. A
 /// server reports only its own tools; calls for the client have not run yet.
-fn messages(asked: &Asked, reply: &Reply, before: &str) -> Vec<Message> {
+fn messages(asked: &ModelRequest, reply: &Reply, before: &str) -> Vec<Message> {
     let wire = asked.wire;
     let own: Vec<Value> =
         reply.kept.iter().filter(|item| wire.is_of_server(item, &asked.body)).cloned().collect();

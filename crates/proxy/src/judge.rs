@@ -136,7 +136,7 @@ pub(crate) struct Window {
 impl Window {
     /// The text from a paragraph that starts at least `before` bytes before `cleared`, up to `end`.
     /// If it starts inside a code block, it begins with a fence.
-    pub(crate) fn of(&mut self, text: &str, (cleared, end): (usize, usize)) -> String {
+    pub(crate) fn judged_text(&mut self, text: &str, (cleared, end): (usize, usize)) -> String {
         let start = paragraph_start(text, cleared.saturating_sub(BEFORE));
         while self.read < start {
             let rest = text.get(self.read..).unwrap_or_default();
@@ -183,11 +183,11 @@ mod tests {
         let code = "value = compute(1)\n\n".repeat(300);
         let text = format!("A script:\n\n```python\n{code}```\n\nI sent it. ");
         let mut window = Window::default();
-        let said = window.of(&text, (text.len() - 11, text.len()));
+        let said = window.judged_text(&text, (text.len() - 11, text.len()));
         assert!(said.starts_with("```\nvalue") && said.ends_with("```\n\nI sent it. "), "{said}");
         // After the block, nothing is added.
         let longer = format!("{text}{}", "It is fine.\n\n".repeat(300));
-        let said = window.of(&longer, (longer.len(), longer.len()));
+        let said = window.judged_text(&longer, (longer.len(), longer.len()));
         assert!(said.starts_with("It is fine."), "{said}");
     }
 }

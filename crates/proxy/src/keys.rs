@@ -92,7 +92,7 @@ impl VirtualKey {
     ///
     /// # Errors
     /// When the request has no valid key, or the key is over its limit.
-    pub(crate) fn of<'k>(
+    pub(crate) fn find<'k>(
         keys: &'k [Self],
         headers: &HeaderMap,
         now: i64,
@@ -216,7 +216,7 @@ mod tests {
             ("accept", "cf-own", false),
         ] {
             let mut headers = headers(name, value);
-            let found = VirtualKey::of(&keys, &headers, 1);
+            let found = VirtualKey::find(&keys, &headers, 1);
             assert_eq!(found.is_ok(), known, "{name}: {value}");
             if let Ok(Some(key)) = found {
                 key.replace_in(&mut headers);
@@ -224,14 +224,14 @@ mod tests {
                 assert_eq!(given(&headers), Some("sk-real"));
             }
         }
-        assert!(VirtualKey::of(&[], &HeaderMap::new(), 1).is_ok_and(|key| key.is_none()));
+        assert!(VirtualKey::find(&[], &HeaderMap::new(), 1).is_ok_and(|key| key.is_none()));
     }
 
     #[test]
     fn a_key_has_its_limits() {
         let keys = keys();
         let own = headers("x-api-key", "cf-own");
-        let found = |keys: &[VirtualKey]| VirtualKey::of(keys, &own, 1).map(|_| ());
+        let found = |keys: &[VirtualKey]| VirtualKey::find(keys, &own, 1).map(|_| ());
         assert_eq!(found(&keys), Ok(()));
         keys[0].spend(Usage { input: 90, output: 10, cached: 0 });
         assert_eq!(found(&keys), Err(KeyError::UsedUp(100)));

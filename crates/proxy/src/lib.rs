@@ -109,7 +109,7 @@ impl Proxy {
 
     /// Runs a task that a shutdown waits for.
     fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
-        let busy = Busy::of(self);
+        let busy = Busy::new(self);
         tokio::spawn(async move {
             work.await;
             drop(busy);
@@ -134,7 +134,7 @@ impl Proxy {
 struct Busy(Arc<Proxy>);
 
 impl Busy {
-    fn of(proxy: &Arc<Proxy>) -> Self {
+    fn new(proxy: &Arc<Proxy>) -> Self {
         proxy.busy.send_modify(|count| *count += 1);
         Self(Arc::clone(proxy))
     }

@@ -31,7 +31,7 @@ pub(crate) struct Meter {
 impl Meter {
     /// Creates a meter for an exchange with this key. Returns it with the request body, which is
     /// counted as it is sent.
-    pub(crate) fn of(settings: &Arc<ProxySettings>, key: &str, request: Body) -> (Self, Body) {
+    pub(crate) fn new(settings: &Arc<ProxySettings>, key: &str, request: Body) -> (Self, Body) {
         let asked: Arc<AtomicUsize> = Arc::default();
         let count = Arc::clone(&asked);
         let request = request.map_frame(move |frame| {

@@ -66,7 +66,7 @@ pub(crate) async fn answer(
     };
     let response = id_of(&parsed);
     response.iter().for_each(|id| exchange.announce(id));
-    let mut became = Became { response, ..Became::of(status, &reply) };
+    let mut became = Became { response, ..Became::from_reply(status, &reply) };
     if settings.mode == ProxyMode::Observe {
         observe(exchange, reply, became);
         return Ok(as_it_came(HeaderMap::new()));

@@ -42,7 +42,7 @@ fn markup() -> &'static Markup {
 
 impl Plain {
     /// The text without markup; `None` if it has none.
-    pub(crate) fn of(text: &str) -> Option<Self> {
+    pub(crate) fn from_text(text: &str) -> Option<Self> {
         let mut plain = Self { text: String::new(), from: Vec::new() };
         let mut rest = text;
         let mut found = false;
@@ -95,7 +95,7 @@ impl Plain {
 
     /// Adds words that may have markup of their own.
     fn push_words(&mut self, text: &str, at: usize) {
-        match Self::of(text) {
+        match Self::from_text(text) {
             None => self.push(text, at),
             Some(plain) => {
                 self.text.push_str(&plain.text);
@@ -308,15 +308,19 @@ mod tests {
             ("\u{1b}]I <b>s</b>ent it", Some("I sent it")),
             ("nothing", None),
         ] {
-            assert_eq!(Plain::of(text).map(|plain| plain.text).as_deref(), expected, "{text}");
+            assert_eq!(
+                Plain::from_text(text).map(|plain| plain.text).as_deref(),
+                expected,
+                "{text}"
+            );
         }
         for part in
             ["[", "<", "<!--", "<a \"", "&", "`", "``` ", "[a](", "*", "_", "_a ", "\u{1b}]"]
         {
-            let _plain = Plain::of(&part.repeat(100_000 / part.len()));
+            let _plain = Plain::from_text(&part.repeat(100_000 / part.len()));
         }
         let text = "I <b>can</b>celled";
-        let plain = Plain::of(text).unwrap();
+        let plain = Plain::from_text(text).unwrap();
         assert_eq!((plain.source(2), plain.source(11)), (5, text.len()));
     }
 }

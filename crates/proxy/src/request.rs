@@ -41,7 +41,7 @@ const OF_CLIENT: [&str; 10] = [
 
 /// A request to a model for an answer.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ModelRequest {
     pub(crate) wire: Wire,
     /// The body as the client sent it.
     pub(crate) body: Bytes,
@@ -95,7 +95,7 @@ impl<'de: 'b, 'b> Deserialize<'de> for Members<'b> {
     }
 }
 
-impl Asked {
+impl ModelRequest {
     /// Parses a request; `None` if it is not a request of its wire.
     pub(crate) fn read(wire: Wire, headers: &HeaderMap, body: Bytes) -> Option<Self> {
         if !is_utf8(headers) {
@@ -228,8 +228,8 @@ mod tests {
 
     use super::*;
 
-    fn asked(wire: Wire, body: &Value) -> Asked {
-        Asked::read(wire, &HeaderMap::new(), Bytes::from(body.to_string())).unwrap()
+    fn asked(wire: Wire, body: &Value) -> ModelRequest {
+        ModelRequest::read(wire, &HeaderMap::new(), Bytes::from(body.to_string())).unwrap()
     }
 
     #[test]
@@ -247,7 +247,7 @@ mod tests {
             assert_eq!(asked(Wire::Messages, &body).session.as_deref(), expected, "{body}");
         }
         let headers = HeaderMap::from_iter([("session_id".parse().unwrap(), "f".parse().unwrap())]);
-        let asked = Asked::read(Wire::Chat, &headers, Bytes::from_static(b"{}")).unwrap();
+        let asked = ModelRequest::read(Wire::Chat, &headers, Bytes::from_static(b"{}")).unwrap();
         assert_eq!(asked.session.as_deref(), Some("f"));
     }
 
@@ -271,7 +271,7 @@ mod tests {
     fn only_the_tools_change() {
         let body = "{ \"model\":\"m\",\"tools\": [ 1,2 ] , \"stream\" :true}";
         let mut asked =
-            Asked::read(Wire::Chat, &HeaderMap::new(), Bytes::from_static(body.as_bytes()))
+            ModelRequest::read(Wire::Chat, &HeaderMap::new(), Bytes::from_static(body.as_bytes()))
                 .unwrap();
         assert!(asked.streams);
         let changed = asked.replace_tools(b"[3]").unwrap();
@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(changed, "{ \"model\":\"m\",\"tools\": [3] , \"stream\" :true}");
         for body in ["[]", "x", "{\"a\":}", ""] {
             let bytes = Bytes::copy_from_slice(body.as_bytes());
-            assert!(Asked::read(Wire::Chat, &HeaderMap::new(), bytes).is_none(), "{body}");
+            assert!(ModelRequest::read(Wire::Chat, &HeaderMap::new(), bytes).is_none(), "{body}");
         }
     }
 }

@@ -35,7 +35,7 @@ use crate::keys::{VirtualKey, given};
 use crate::meter::Meter;
 use crate::options::{KeyProvider, ProxyMode, ProxySettings};
 use crate::piece;
-use crate::request::Asked;
+use crate::request::ModelRequest;
 use crate::wire::Wire;
 use crate::{failure, notes, route, tools};
 use counterfoil_serve::{Listening, listen};
@@ -143,19 +143,19 @@ impl Proxy {
             return text(StatusCode::OK, "text/plain", "ok\n");
         }
         let settings = self.settings.load_full();
-        let wire = Wire::of(path).filter(|_| request.method() == Method::POST);
+        let wire = Wire::from_path(path).filter(|_| request.method() == Method::POST);
         if let Err(error) = settings.access.check(request.headers(), from, &self.counted) {
             return failed(wire, error.status(), &error.to_string());
         }
         if path == "/metrics" || path.starts_with(OWN) {
             return self.own(path, request.headers(), from, &settings);
         }
-        let key = match VirtualKey::of(&settings.keys, request.headers(), self.clock.wall()) {
+        let key = match VirtualKey::find(&settings.keys, request.headers(), self.clock.wall()) {
             Ok(key) => key,
             Err(error) => return failed(wire, error.status(), &error.to_string()),
         };
         let (head, body) = request.into_parts();
-        let way = match Way::of(&settings, wire, &head, key) {
+        let way = match Target::new(&settings, wire, &head, key) {
             Ok(way) => way,
             Err((status, why)) => return failed(wire, status, &why),
         };
@@ -166,13 +166,13 @@ impl Proxy {
     }
 
     /// Passes on a request that is not judged.
-    async fn pass(&self, way: Way, method: Method, body: Body) -> Out {
-        let Way { settings, to, headers, key, .. } = way;
+    async fn pass(&self, way: Target, method: Method, body: Body) -> Out {
+        let Target { settings, to, headers, key, .. } = way;
         // A request with a proxy key is charged for what a model does.
         let metered = key.as_deref().filter(|_| method == Method::POST);
         let (meter, body) = match metered {
             Some(key) => {
-                let (meter, body) = Meter::of(&settings, key, body);
+                let (meter, body) = Meter::new(&settings, key, body);
                 (Some(meter), body)
             }
             None => (None, body),
@@ -198,7 +198,13 @@ impl Proxy {
     }
 
     /// Passes on a request to a model, and judges the answer.
-    async fn ask(self: Arc<Self>, wire: Wire, way: Way, given: &HeaderMap, body: Incoming) -> Out {
+    async fn ask(
+        self: Arc<Self>,
+        wire: Wire,
+        way: Target,
+        given: &HeaderMap,
+        body: Incoming,
+    ) -> Out {
         let limit = way.settings.max_body_bytes;
         let body = match received(body, limit).await {
             Ok(body) => body,
@@ -208,7 +214,7 @@ impl Proxy {
         let (headers, packed) = (given.clone(), body.clone());
         let read = move || {
             let plain = if compressed { unpacked(&packed, limit)? } else { packed };
-            Asked::read(wire, &headers, plain)
+            ModelRequest::read(wire, &headers, plain)
         };
         let asked = match body.len() > AT_ONCE || compressed {
             true => tokio::task::spawn_blocking(read).await.ok().flatten(),
@@ -237,7 +243,7 @@ impl Proxy {
     }
 
     /// Passes on a request that cannot be parsed. Its server reports what is wrong with it.
-    async fn pass_unread(&self, wire: Wire, way: Way, body: Bytes) -> Out {
+    async fn pass_unread(&self, wire: Wire, way: Target, body: Bytes) -> Out {
         let (wire, mode) = (wire.name(), way.settings.mode);
         tracing::warn!("passed on a `{wire}` request that cannot be read");
         let mut answer = self.pass(way, Method::POST, whole(body)).await;
@@ -250,12 +256,12 @@ impl Proxy {
 
     async fn exchange(
         self: Arc<Self>,
-        way: Way,
-        asked: Asked,
+        way: Target,
+        asked: ModelRequest,
         mut body: Bytes,
         compressed: bool,
     ) -> Out {
-        let Way { settings, to, mut headers, key, client } = way;
+        let Target { settings, to, mut headers, key, client } = way;
         let rewritten = compressed || asked.body.len() != body.len();
         if rewritten && settings.mode != ProxyMode::Observe {
             // The decompressed request is passed on as plain JSON.
@@ -363,7 +369,7 @@ impl Proxy {
 }
 
 /// The target of a request.
-struct Way {
+struct Target {
     settings: Arc<ProxySettings>,
     to: Uri,
     headers: HeaderMap,
@@ -373,8 +379,8 @@ struct Way {
     client: String,
 }
 
-impl Way {
-    fn of(
+impl Target {
+    fn new(
         settings: &Arc<ProxySettings>,
         wire: Option<Wire>,
         head: &Parts,
@@ -412,7 +418,7 @@ impl Way {
     }
 }
 
-impl Way {
+impl Target {
     fn has_budget(&self) -> bool {
         let key = self.key.as_deref().and_then(|name| self.settings.key(name));
         key.is_some_and(VirtualKey::has_budget)

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use crate::outcomes::outcomes;
-use crate::request::Asked;
+use crate::request::ModelRequest;
 
 /// The maximum number of links that are kept per session.
 const MOST_LINKS: usize = 4096;
@@ -113,7 +113,7 @@ impl Sessions {
     }
 
     /// The answers that a request continues from and that are not linked yet.
-    pub(crate) fn awaited(&self, asked: &Asked, owner: &str) -> Vec<watch::Receiver<()>> {
+    pub(crate) fn awaited(&self, asked: &ModelRequest, owner: &str) -> Vec<watch::Receiver<()>> {
         let announced = self.announced();
         let names = asked.previous.iter().chain(&asked.conversation);
         names.filter_map(|name| announced.get(&owned(owner, name)).cloned()).collect()
@@ -121,10 +121,10 @@ impl Sessions {
 
     /// The session of a request, and whether the request begins it. It is found by its name, by
     /// what the request continues from, by the calls in it, or by its beginning.
-    pub(crate) fn of(
+    pub(crate) fn find_or_begin(
         &self,
         guard: &Guard,
-        asked: &Asked,
+        asked: &ModelRequest,
         owner: &str,
         transcript: &Transcript,
     ) -> Result<(Arc<Seen>, bool), BeginSessionError> {
@@ -243,7 +243,12 @@ impl Sessions {
 }
 
 impl Known {
-    fn linked(&self, asked: &Asked, owner: &str, transcript: &Transcript) -> Option<&Arc<Seen>> {
+    fn linked(
+        &self,
+        asked: &ModelRequest,
+        owner: &str,
+        transcript: &Transcript,
+    ) -> Option<&Arc<Seen>> {
         let session = |link: &str| self.sessions.get(self.links.get(&owned(owner, link))?);
         if let Some(seen) = asked.previous.as_deref().and_then(session) {
             return Some(seen);

@@ -9,7 +9,7 @@ use counterfoil_model::{Digest, Gap, Message, Role, Transcript};
 use hyper::body::Bytes;
 
 use crate::outcomes::{id_of, key_of, outcomes};
-use crate::request::Asked;
+use crate::request::ModelRequest;
 use crate::sessions::{Kept, Seen};
 use crate::wire::Wire;
 
@@ -48,7 +48,7 @@ pub(crate) struct Lists(Mutex<Vec<(Digest, Arc<HostTools>)>>);
 
 impl Lists {
     /// The tools of a request, compiled once for all requests with the same list.
-    fn of(
+    fn host_tools(
         &self,
         guard: &Guard,
         written: Option<&Bytes>,
@@ -96,9 +96,9 @@ pub(crate) fn read_conversation(wire: Wire, body: &[u8]) -> Transcript {
 }
 
 /// What a request shows by itself, without what is known about its session.
-pub(crate) fn of_request(guard: &Guard, lists: &Lists, asked: &Asked) -> Shown {
+pub(crate) fn of_request(guard: &Guard, lists: &Lists, asked: &ModelRequest) -> Shown {
     let transcript = read_conversation(asked.wire, &asked.body);
-    let tools = lists.of(guard, asked.tools.as_ref(), &transcript);
+    let tools = lists.host_tools(guard, asked.tools.as_ref(), &transcript);
     let last = transcript.messages.iter().rposition(|message| message.role == Role::Assistant);
     Shown {
         new: last.map_or(0, |at| at + 1),
@@ -114,7 +114,7 @@ pub(crate) fn of_request(guard: &Guard, lists: &Lists, asked: &Asked) -> Shown {
 impl Shown {
     /// Adds what is known about the session but missing from the request: what the server keeps,
     /// and calls that the client has left out or now reports differently.
-    pub(crate) fn complete(&mut self, asked: &Asked, seen: &Seen) {
+    pub(crate) fn complete(&mut self, asked: &ModelRequest, seen: &Seen) {
         if let Some(name) = asked.previous.as_ref().or(asked.conversation.as_ref()) {
             match seen.up_to(name) {
                 Some(kept) => self.continue_from(&kept),

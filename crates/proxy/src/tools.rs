@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::options::ProxySettings;
-use crate::request::Asked;
+use crate::request::ModelRequest;
 use crate::sessions::Seen;
 use crate::shown::Shown;
 
@@ -23,7 +23,7 @@ pub(crate) struct Offered {
 }
 
 /// Whether the tools of a request may have to be changed.
-pub(crate) fn may_change(guard: &Guard, asked: &Asked) -> bool {
+pub(crate) fn may_change(guard: &Guard, asked: &ModelRequest) -> bool {
     let Some(list) = asked.tools.as_ref().and_then(|tools| entries(tools)) else { return false };
     guard.chooses_tools()
         || list.iter().any(|raw| name(raw).is_some_and(|name| guard.never_runs(&name).is_some()))
@@ -32,7 +32,7 @@ pub(crate) fn may_change(guard: &Guard, asked: &Asked) -> bool {
 /// The tools that replace those of the client; `None` if the client's are passed on.
 pub(crate) async fn offered(
     settings: &ProxySettings,
-    asked: &Asked,
+    asked: &ModelRequest,
     shown: &Shown,
     seen: &Seen,
 ) -> Option<Offered> {

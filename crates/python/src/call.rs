@@ -81,7 +81,7 @@ impl PyRunningCall {
     fn fail(&self, kind: &str, message: &str) -> PyResult<()> {
         let category = category(kind)?;
         if let Some(Pending::Result(reply)) = self.replace_pending(None) {
-            reply.send(Err(ToolError::of(category, message))).ok();
+            reply.send(Err(ToolError::new(category, message))).ok();
         }
         Ok(())
     }

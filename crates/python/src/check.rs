@@ -194,7 +194,7 @@ impl Job {
             findings: &findings,
             judgements: &report.judgements,
             readings: &[],
-            claims: Claims::of(&report.counts.claims),
+            claims: Claims::from_counts(&report.counts.claims),
             known: 0,
         };
         fragments.push(self.renderer.transcript(&checked));

@@ -155,14 +155,14 @@ impl PySession {
             match cited.map_err(failed)? {
                 Ok(stands) => {
                     #[derive(Serialize)]
-                    struct Stands {
+                    struct ValidCitation {
                         valid: bool,
                         receipt: Receipt,
                         result: Option<String>,
                     }
                     let result =
                         stands.result.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                    let stands = Stands { valid: true, receipt: stands.receipt, result };
+                    let stands = ValidCitation { valid: true, receipt: stands.receipt, result };
                     serde_json::to_string(&stands).map_err(failed)
                 }
                 Err(not) => {

@@ -138,7 +138,7 @@ impl PythonTool {
 }
 
 fn nobody() -> ToolError {
-    ToolError::of(ToolErrorCategory::Cancelled, "the program no longer waits for this call")
+    ToolError::new(ToolErrorCategory::Cancelled, "the program no longer waits for this call")
 }
 
 impl ToolExecutor for PythonTool {

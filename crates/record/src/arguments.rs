@@ -13,7 +13,7 @@ pub(crate) struct Arguments<'t> {
 }
 
 impl<'t> Arguments<'t> {
-    pub(crate) fn of(raw: &'t str) -> Self {
+    pub(crate) fn parse(raw: &'t str) -> Self {
         Self { raw, read: parse_strict(raw, JsonLimits::ARGUMENTS).unwrap_or(Value::Null) }
     }
 
@@ -128,7 +128,7 @@ mod tests {
             (r#"{"script":"ls"}"#, true, Some("ls")),
             ("no JSON", true, None),
         ] {
-            let read = Arguments::of(arguments);
+            let read = Arguments::parse(arguments);
             assert_eq!(read.command_line(shell).as_deref(), expected, "{arguments}");
         }
     }

@@ -93,7 +93,7 @@ const SHELLS: [&str; 9] =
 
 impl<'t> Call<'t> {
     /// Reads a pair. `arguments` and `text` are redacted; `earlier` are the preceding calls.
-    pub(crate) fn of(
+    pub(crate) fn new(
         number: usize,
         pair: &Pair<'t>,
         (arguments, text): (&str, &str),
@@ -101,7 +101,7 @@ impl<'t> Call<'t> {
         earlier: &[Self],
     ) -> Self {
         let emitted = pair.call.map_or("", |call| call.tool.as_str());
-        let read = Arguments::of(arguments);
+        let read = Arguments::parse(arguments);
         let tool: Cow<'t, str> = match read.inner_tool() {
             Some(inner) => Cow::Owned(inner.to_owned()),
             None => Cow::Borrowed(emitted),
@@ -188,7 +188,7 @@ fn status_of(
     if asked && exit == Some(1) && text.trim().is_empty() {
         return CallStatus::Completed;
     }
-    CallStatus::of(outcome, text, exit, prints)
+    CallStatus::from_outcome(outcome, text, exit, prints)
 }
 
 /// Updates for earlier background runs, from a later look at their output.

@@ -36,10 +36,10 @@ impl Decimal {
             }
         }
         let signed = if negative { -mantissa } else { mantissa };
-        (count > 0).then(|| Self::of(signed, u32::try_from(part.len()).unwrap_or(0)))
+        (count > 0).then(|| Self::new(signed, u32::try_from(part.len()).unwrap_or(0)))
     }
 
-    fn of(mut mantissa: i128, mut scale: u32) -> Self {
+    fn new(mut mantissa: i128, mut scale: u32) -> Self {
         while scale > 0 && mantissa % 10 == 0 {
             mantissa /= 10;
             scale -= 1;
@@ -51,12 +51,12 @@ impl Decimal {
     #[must_use]
     pub fn shifted(self, places: i32) -> Option<Self> {
         if places < 0 {
-            return Some(Self::of(self.mantissa, self.scale + places.unsigned_abs()));
+            return Some(Self::new(self.mantissa, self.scale + places.unsigned_abs()));
         }
         let places = places.unsigned_abs();
         let used = places.min(self.scale);
         let mantissa = self.mantissa.checked_mul(10_i128.checked_pow(places - used)?)?;
-        Some(Self::of(mantissa, self.scale - used))
+        Some(Self::new(mantissa, self.scale - used))
     }
 
     /// The value as an integer; `None` if it has decimals or is out of range.

@@ -60,7 +60,7 @@ pub struct Delegation<'r> {
 }
 
 impl<'r> Facts<'r> {
-    pub(crate) fn of(record: &'r Record<'r>, message: usize) -> Self {
+    pub(crate) fn new(record: &'r Record<'r>, message: usize) -> Self {
         let lines = record.lines.partition_point(|line| line.message < message);
         Self {
             record,
@@ -283,7 +283,7 @@ impl<'r> Facts<'r> {
     /// The facts as short English lines, most important first.
     #[must_use]
     pub fn sheet(&self) -> Vec<FactLine> {
-        sheet::of(self)
+        sheet::lines(self)
     }
 }
 

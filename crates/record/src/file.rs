@@ -237,7 +237,7 @@ mod tests {
             ("Edit", r#"{"summary":"a file was edited"}"#, "Unnamed "),
             ("send_mail", r#"{"content":"x","file":"a.pdf"}"#, ""),
         ] {
-            let read = Arguments::of(arguments);
+            let read = Arguments::parse(arguments);
             let found = FileChange::by_tool(&words_of(tool), &read, Some("/r"));
             assert_eq!(shown(&found), expected, "{tool} {arguments}");
         }

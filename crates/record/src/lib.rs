@@ -1,6 +1,6 @@
 //! What a session did: its calls and results as typed facts, each with a reference to its source.
 //!
-//! [`Record::of`] reads a transcript once; [`Record::up_to`] returns the [`Facts`] known before one
+//! [`Record::new`] reads a transcript once; [`Record::up_to`] returns the [`Facts`] known before one
 //! message, and [`Facts::sheet`] prints them as short English lines.
 //!
 //! Deliberately not here: I/O, async, clock, randomness, prose, and judging what an agent says.
@@ -16,7 +16,7 @@
 //! let results = Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") };
 //! transcript.messages = vec![calls, results, Message::text(Role::Assistant, "All tests pass.")];
 //!
-//! let record = Record::of(&transcript);
+//! let record = Record::new(&transcript);
 //! let sheet = record.up_to(2).sheet();
 //! assert!(sheet.iter().any(|line| {
 //!     line.text == "tests: `cargo test -p api` (R1, partial: `-p api`) ended with status 101"

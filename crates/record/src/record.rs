@@ -36,7 +36,7 @@ pub(crate) struct Occurrence {
 impl<'t> Record<'t> {
     /// Indexes a transcript without redaction.
     #[must_use]
-    pub fn of(transcript: &'t Transcript) -> Self {
+    pub fn new(transcript: &'t Transcript) -> Self {
         Self::redacted(transcript, &|text| Cow::Borrowed(text))
     }
 
@@ -69,7 +69,7 @@ impl<'t> Record<'t> {
     /// The facts known before message `message`.
     #[must_use]
     pub fn up_to(&self, message: usize) -> Facts<'_> {
-        Facts::of(self, message)
+        Facts::new(self, message)
     }
 
     /// The transcript itself, not redacted.
@@ -140,7 +140,7 @@ impl<'t> Record<'t> {
         let arguments = redact(pair.call.map_or("", |call| call.arguments.as_str()));
         let text = pair.outcome.map(|outcome| redact(&outcome.text));
         let result = text.as_deref().unwrap_or_default();
-        let call = Call::of(number, pair, (&arguments, result), folder, &self.calls);
+        let call = Call::new(number, pair, (&arguments, result), folder, &self.calls);
         self.calls.push(call);
         if let Some(call) = pair.call {
             let label = Label::new(LineKind::Call, number);

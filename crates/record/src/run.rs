@@ -219,7 +219,7 @@ impl Run {
             },
             exit: output.and_then(|output| output.exit),
             hidden_by: hidden_by(command.status),
-            report: Report::of(&said),
+            report: Report::from_summary(&said),
             end: output.map_or(RunEnd::Unfinished, |output| sight.end(output, &said)),
             commit: commit_of(text).filter(|_| kind == RunKind::Commit).map(str::to_owned),
         })
@@ -258,7 +258,7 @@ impl Run {
             coverage: if unasked { Coverage::Whole } else { Coverage::Unknown },
             exit: output.and_then(|output| output.exit),
             hidden_by: None,
-            report: Report::of(&said),
+            report: Report::from_summary(&said),
             end,
             commit: None,
         })
@@ -275,13 +275,13 @@ impl Run {
             (None, Some(_)) if self.hidden_by.is_none() => RunEnd::Passed,
             _ => return None,
         };
-        let report = Report::of(&said);
+        let report = Report::from_summary(&said);
         Some(Self { end, report, exit: output.exit.or(self.exit), ..self.clone() })
     }
 }
 
 impl Report {
-    fn of(said: &RunSummary) -> Self {
+    fn from_summary(said: &RunSummary) -> Self {
         Self {
             passed: said.passed,
             failed: said.failed,

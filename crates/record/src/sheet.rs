@@ -62,7 +62,7 @@ const MOST_FILES: usize = 40;
 /// Maximum number of calls named in one line.
 const MOST_CALLS: usize = 24;
 
-pub(crate) fn of(facts: &Facts<'_>) -> Vec<FactLine> {
+pub(crate) fn lines(facts: &Facts<'_>) -> Vec<FactLine> {
     let mut sheet = Vec::new();
     gaps(facts, &mut sheet);
     calls(facts, &mut sheet);

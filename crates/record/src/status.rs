@@ -32,7 +32,12 @@ impl CallStatus {
     /// How a call with this result ended. `text` is the text of the result and `exit` its exit
     /// status. `prints` is whether the text is the output of a command rather than a message about
     /// the call.
-    pub(crate) fn of(outcome: &Outcome, text: &str, exit: Option<i32>, prints: bool) -> Self {
+    pub(crate) fn from_outcome(
+        outcome: &Outcome,
+        text: &str,
+        exit: Option<i32>,
+        prints: bool,
+    ) -> Self {
         if outcome.refused {
             return Self::Denied;
         }
@@ -208,7 +213,7 @@ mod tests {
             (Outcome { refused: true, ..marked(None) }, "", None, false, CallStatus::Denied),
             (Outcome { running: true, ..marked(None) }, "", None, true, CallStatus::Unfinished),
         ] {
-            assert_eq!(CallStatus::of(&outcome, text, exit, prints), expected, "{text}");
+            assert_eq!(CallStatus::from_outcome(&outcome, text, exit, prints), expected, "{text}");
         }
     }
 }

@@ -132,7 +132,7 @@ struct Piece {
 
 impl View {
     /// The view of a text; `None` if nothing in it is disguised.
-    pub(super) fn of(source: &str) -> Option<Self> {
+    pub(super) fn new(source: &str) -> Option<Self> {
         let mut view = Self { text: String::new(), pieces: Vec::new() };
         let mut copied = 0;
         let mut at = 0;

@@ -222,7 +222,7 @@ const HEADINGS: [&str; 2] = ["password-assignment", "aws-secret-key"];
 pub(super) fn find(text: &str) -> Vec<Found> {
     let mut found = Vec::new();
     plain(text, &mut found);
-    if let Some(view) = View::of(text) {
+    if let Some(view) = View::new(text) {
         let mut seen = Vec::new();
         plain(&view.text, &mut seen);
         found.extend(seen.into_iter().map(|secret| {

@@ -52,9 +52,9 @@ pub struct KnownFinding {
 impl KnownFinding {
     /// Describes a finding of the transcript in a file.
     #[must_use]
-    pub fn of(path: &str, transcript: &Transcript, finding: &Finding) -> Self {
+    pub fn new(path: &str, transcript: &Transcript, finding: &Finding) -> Self {
         Self {
-            fingerprint: Fingerprint::of(&transcript.id, finding).to_string(),
+            fingerprint: Fingerprint::new(&transcript.id, finding).to_string(),
             rule: finding.code.to_string(),
             transcript: transcript.id.clone(),
             path: Some(path.to_owned()),
@@ -194,8 +194,8 @@ impl Baseline {
         let mut counts: BTreeMap<Fingerprint, Entry> = BTreeMap::new();
         for finding in findings {
             let entry = counts
-                .entry(Fingerprint::of(&transcript.id, finding))
-                .or_insert_with(|| Entry::new(KnownFinding::of("", transcript, finding)));
+                .entry(Fingerprint::new(&transcript.id, finding))
+                .or_insert_with(|| Entry::new(KnownFinding::new("", transcript, finding)));
             entry.count += 1;
         }
         self.merge(Self { entries: counts });
@@ -264,7 +264,7 @@ impl Baseline {
     ) -> (Vec<Finding>, Vec<Finding>) {
         let mut left: BTreeMap<&Fingerprint, usize> = BTreeMap::new();
         findings.into_iter().partition(|finding| {
-            let fingerprint = Fingerprint::of(&transcript.id, finding);
+            let fingerprint = Fingerprint::new(&transcript.id, finding);
             let Some((key, entry)) = self.entries.get_key_value(&fingerprint) else {
                 return true;
             };

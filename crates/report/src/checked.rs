@@ -53,7 +53,7 @@ pub struct Claims {
 impl Claims {
     /// Creates the counts from a map of verdict names to numbers.
     #[must_use]
-    pub fn of(counts: &BTreeMap<&'static str, usize>) -> Self {
+    pub fn from_counts(counts: &BTreeMap<&'static str, usize>) -> Self {
         let mut claims = Self::default();
         for verdict in
             [Verdict::Supported, Verdict::Contradicted, Verdict::Unsupported, Verdict::NotCheckable]

@@ -12,7 +12,7 @@ pub struct Fingerprint(String);
 impl Fingerprint {
     /// Computes the fingerprint of a finding in the transcript with this id.
     #[must_use]
-    pub fn of(transcript_id: &str, finding: &Finding) -> Self {
+    pub fn new(transcript_id: &str, finding: &Finding) -> Self {
         let subject = match &finding.subject {
             Subject::Claim { claim, .. } => {
                 let mut objects: Vec<String> =

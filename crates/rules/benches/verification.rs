@@ -31,7 +31,7 @@ fn bare_parse(bencher: Bencher<'_, '_>) {
 fn verify_indexed(bencher: Bencher<'_, '_>) {
     let session = answer::session();
     let settings = answer::claims_only();
-    let indexed = Indexed::of(&session);
+    let indexed = Indexed::new(&session);
     black_box(indexed.check_from(&settings, 0));
     bencher.bench_local(|| indexed.check_from(black_box(&settings), 0));
 }

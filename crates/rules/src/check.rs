@@ -28,7 +28,7 @@ pub fn check(transcript: &Transcript, settings: &Settings) -> Report {
 /// calls cover the whole transcript.
 #[must_use]
 pub fn check_from(transcript: &Transcript, settings: &Settings, first: usize) -> Report {
-    Indexed::of(transcript).check_from(settings, first)
+    Indexed::new(transcript).check_from(settings, first)
 }
 
 /// A transcript with its calls, results and deeds prepared, for checking it repeatedly: with other
@@ -41,8 +41,8 @@ pub struct Indexed<'t>(Rc<Known<'t>>);
 impl<'t> Indexed<'t> {
     /// Joins calls and results. Linear in the number of messages.
     #[must_use]
-    pub fn of(transcript: &'t Transcript) -> Self {
-        Self(Rc::new(Known::of(transcript)))
+    pub fn new(transcript: &'t Transcript) -> Self {
+        Self(Rc::new(Known::new(transcript)))
     }
 
     /// The upshot of the execution at an index of the record.

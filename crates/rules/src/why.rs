@@ -26,7 +26,7 @@ fn reading(
 ) -> Option<ClauseReading> {
     let (prose, turn) = (&answer.prose, answer.turn);
     let span = unmarked(prose.text, clause.span);
-    let text = span.of(prose.text);
+    let text = span.slice(prose.text);
     if !text.contains(|c: char| c.is_alphanumeric()) {
         return None;
     }
@@ -74,7 +74,7 @@ mod tests {
         transcript.messages =
             vec![Message::text(Role::User, "Go."), Message::text(Role::Assistant, said)];
         let settings = Settings::default();
-        let readings = Indexed::of(&transcript).readings(&settings);
+        let readings = Indexed::new(&transcript).readings(&settings);
         let found = readings.iter().find(|reading| reading.text.contains(words));
         let Some(reading) = found else { return "no such clause".to_owned() };
         let verb = reading.acts.iter().map(|act| match act.family {

@@ -164,7 +164,7 @@ impl Sandbox {
             return Abilities::none("no helper program is configured to sandbox commands");
         }
         let plan = Plan::to_read(Profile::Workspace, vec![PathBuf::from("/usr")]);
-        let held = super::linux::Holding::of(&plan, &super::Kept::default())
+        let held = super::linux::Holding::new(&plan, &super::Kept::default())
             .and_then(|holding| super::linux::attempt(&holding).map(|()| holding));
         let holding = match held {
             Ok(holding) => holding,

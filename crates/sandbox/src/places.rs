@@ -275,7 +275,7 @@ fn others_read(entry: &DirEntry) -> bool {
 
 /// The paths that exist, canonical and without duplicates.
 fn existing(paths: impl Iterator<Item = PathBuf>, real: &mut RealPaths) -> Vec<PathBuf> {
-    let there: BTreeSet<PathBuf> = paths.filter_map(|path| real.of(&path)).collect();
+    let there: BTreeSet<PathBuf> = paths.filter_map(|path| real.resolve(&path)).collect();
     there.into_iter().collect()
 }
 

@@ -13,7 +13,7 @@ pub(super) struct RealPaths {
 
 impl RealPaths {
     /// The absolute path without links and `..`; `None` if nothing exists there.
-    pub(super) fn of(&mut self, path: &Path) -> Option<PathBuf> {
+    pub(super) fn resolve(&mut self, path: &Path) -> Option<PathBuf> {
         if let Some(known) = self.known.get(path.as_os_str()) {
             return known.clone();
         }
@@ -27,7 +27,7 @@ impl RealPaths {
         let (Some(folder), Some(name)) = (folder, path.file_name()) else {
             return path.canonicalize().ok();
         };
-        let real = self.of(folder)?.join(name);
+        let real = self.resolve(folder)?.join(name);
         let is_link = real.symlink_metadata().ok()?.is_symlink();
         if is_link { real.canonicalize().ok() } else { Some(real) }
     }
@@ -77,10 +77,14 @@ mod tests {
             "folder/file/x",
             "missing/x",
         ] {
-            assert_eq!(real.of(&at(path)), at(path).canonicalize().ok(), "{path}");
+            assert_eq!(real.resolve(&at(path)), at(path).canonicalize().ok(), "{path}");
         }
         for path in ["/", "", ".", "src", "/proc/self/nothing"] {
-            assert_eq!(real.of(Path::new(path)), Path::new(path).canonicalize().ok(), "{path}");
+            assert_eq!(
+                real.resolve(Path::new(path)),
+                Path::new(path).canonicalize().ok(),
+                "{path}"
+            );
         }
     }
 

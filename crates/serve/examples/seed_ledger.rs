@@ -74,7 +74,7 @@ fn guard(folder: &str, clock: Arc<SetClock>) -> Guard {
     let look = FunctionExecutor::new(tool("get_order"), |arguments: &Value| {
         let id = arguments.get("id").and_then(Value::as_u64).unwrap_or_default();
         match id % 11 {
-            10 => Err(ToolError::of(
+            10 => Err(ToolError::new(
                 ToolErrorCategory::PermanentFailure,
                 format!("there is no order {id}"),
             )),

@@ -181,7 +181,7 @@ impl ClientConnection {
         }
         let (to, events) = mpsc::channel(WAITING);
         // The new queue has room.
-        to.try_send(Event::of(text)).ok();
+        to.try_send(Event::new(text)).ok();
         self.held().insert(id.to_owned(), to);
         ClientReply::Events(ReplyEvents { head: None, first: None, rest: events })
     }
@@ -193,7 +193,7 @@ impl ClientConnection {
         match held {
             Some(to) => {
                 // Ignore errors: the client may be gone.
-                to.send(Event::of(answer)).await.ok();
+                to.send(Event::new(answer)).await.ok();
                 ClientReply::Taken
             }
             None => ClientReply::Message(answer),
@@ -300,7 +300,7 @@ impl ClientConnection {
         let (connection, line, headers) = (Arc::clone(self), line.to_owned(), headers.clone());
         tokio::spawn(async move {
             let told = match connection.ask(gateway, id, &line, &headers).await {
-                ClientReply::Message(text) | ClientReply::Answer(_, text) => Some(Event::of(text)),
+                ClientReply::Message(text) | ClientReply::Answer(_, text) => Some(Event::new(text)),
                 ClientReply::Events(mut told) => {
                     while let Some(event) = told.next().await {
                         if to.send(event).await.is_err() {
@@ -359,7 +359,7 @@ impl ClientConnection {
         }
         if let Some(error) = gateway.lost(&id, false, &why).await {
             // Ignore errors: the client may be gone.
-            to.send(Event::of(error)).await.ok();
+            to.send(Event::new(error)).await.ok();
         }
     }
 

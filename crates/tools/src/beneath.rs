@@ -13,12 +13,12 @@ pub(crate) struct Root {
     fd: OwnedFd,
     #[cfg_attr(not(feature = "file"), expect(dead_code, reason = "only file tools name it"))]
     path: PathBuf,
-    way: Way,
+    way: Resolution,
 }
 
 /// How a path beneath the folder is resolved. Both ways refuse every link on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Resolution {
     /// By the kernel, in one step.
     #[cfg(target_os = "linux")]
     Kernel,
@@ -26,9 +26,9 @@ enum Way {
     Steps,
 }
 
-impl Way {
+impl Resolution {
     /// Step by step if the kernel has no `openat2`, or does not allow it.
-    fn of(root: BorrowedFd<'_>) -> Self {
+    fn detect(root: BorrowedFd<'_>) -> Self {
         #[cfg(target_os = "linux")]
         if in_one_step(root, Path::new("."), LOOK).is_ok() {
             return Self::Kernel;
@@ -54,7 +54,7 @@ impl Root {
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let fd =
             rustix::fs::open(path, OFlags::RDONLY | OFlags::DIRECTORY | ALWAYS, Mode::empty())?;
-        let way = Way::of(fd.as_fd());
+        let way = Resolution::detect(fd.as_fd());
         Ok(Self { fd, path: path.to_owned(), way })
     }
 
@@ -92,8 +92,8 @@ impl Root {
         }
         match self.way {
             #[cfg(target_os = "linux")]
-            Way::Kernel => Ok(in_one_step(self.fd.as_fd(), relative, flags)?),
-            Way::Steps => Ok(step_by_step(self.fd.as_fd(), &steps, flags)?),
+            Resolution::Kernel => Ok(in_one_step(self.fd.as_fd(), relative, flags)?),
+            Resolution::Steps => Ok(step_by_step(self.fd.as_fd(), &steps, flags)?),
         }
     }
 }
@@ -173,7 +173,7 @@ mod tests {
         symlink("a/b/c", root.join("within")).unwrap();
         symlink("a", root.join("folder")).unwrap();
         symlink("/proc/self/root", root.join("magic")).unwrap();
-        let open = |relative: &str, way: Way| {
+        let open = |relative: &str, way: Resolution| {
             let held = Root { way, ..Root::open(&root).unwrap() };
             let fd = held
                 .open_to_read(Path::new(relative))
@@ -182,10 +182,10 @@ mod tests {
             fs::File::from(fd).read_to_string(&mut text).unwrap();
             Ok::<_, Option<Errno>>(text)
         };
-        if Root::open(&root).unwrap().way != Way::Kernel {
+        if Root::open(&root).unwrap().way != Resolution::Kernel {
             println!("not checked in one step: the kernel has no openat2 for us");
         }
-        for way in [Root::open(&root).unwrap().way, Way::Steps] {
+        for way in [Root::open(&root).unwrap().way, Resolution::Steps] {
             assert_eq!(open("a/b/c", way).as_deref(), Ok("inside"));
             for refused in
                 ["absolute", "relative", "within", "folder/b/c", "magic/etc/passwd", "magic"]

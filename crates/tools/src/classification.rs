@@ -29,7 +29,7 @@ impl ExitCause {
     /// The exit code outranks the error output: shells print "Permission denied" when they exit
     /// with 126.
     #[must_use]
-    pub fn of(exit_code: i32, stderr: &str) -> Option<Self> {
+    pub fn from_exit(exit_code: i32, stderr: &str) -> Option<Self> {
         let said = |text: &str| contains_ignoring_case(stderr, text);
         Some(match exit_code {
             0 => return None,
@@ -114,6 +114,6 @@ pub fn classify_io(kind: ErrorKind) -> ToolErrorCategory {
 /// Classified by the kind of the error; the message is the system's.
 impl From<std::io::Error> for ToolError {
     fn from(error: std::io::Error) -> Self {
-        Self::of(classify_io(error.kind()), error.to_string())
+        Self::new(classify_io(error.kind()), error.to_string())
     }
 }

@@ -49,7 +49,7 @@ pub enum ToolErrorKind {
 impl ToolError {
     /// A failure of this category, with a message for the model.
     #[must_use]
-    pub fn of(category: ToolErrorCategory, message: impl Into<String>) -> Self {
+    pub fn new(category: ToolErrorCategory, message: impl Into<String>) -> Self {
         Self::Failed { category, message: message.into() }
     }
 

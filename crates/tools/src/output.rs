@@ -65,14 +65,14 @@ impl ToolOutput {
                 let message = match category {
                     ToolErrorCategory::Timeout => "the command timed out".to_owned(),
                     ToolErrorCategory::Cancelled => "the command was cancelled".to_owned(),
-                    _ => ExitCause::of(exit_code, &self.stderr()).map_or_else(
+                    _ => ExitCause::from_exit(exit_code, &self.stderr()).map_or_else(
                         || "the command failed".to_owned(),
                         |cause| cause.message(exit_code),
                     ),
                 };
                 ToolError::Shell { exit_code, category, message }
             }
-            None => ToolError::of(category, self.text.clone()),
+            None => ToolError::new(category, self.text.clone()),
         })
     }
 

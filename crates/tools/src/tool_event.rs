@@ -187,7 +187,7 @@ impl Progress {
 impl CallName {
     /// The name of an execution's call in this session.
     #[must_use]
-    pub fn of(session: &str, opened: &Opened) -> Self {
+    pub fn new(session: &str, opened: &Opened) -> Self {
         Self {
             execution_id: opened.execution_id.clone(),
             session: session.to_owned(),

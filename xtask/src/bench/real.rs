@@ -32,7 +32,7 @@ pub(super) fn measure(data: &Path, settings: &Settings) -> Result<()> {
             // From the last to the first, because each step truncates the session after the answer.
             for at in long.into_iter().rev() {
                 session.messages.truncate(at + 1);
-                let indexed = Indexed::of(&session);
+                let indexed = Indexed::new(&session);
                 let verify = || {
                     let begin = Instant::now();
                     black_box(indexed.check_from(settings, at));

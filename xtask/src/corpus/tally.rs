@@ -70,7 +70,7 @@ pub(crate) struct Rule {
 }
 
 impl Tally {
-    pub(crate) fn of(measured: &[Measured]) -> Self {
+    pub(crate) fn new(measured: &[Measured]) -> Self {
         let mut tally = Self::default();
         for one in measured {
             tally.add(one);

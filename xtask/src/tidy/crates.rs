@@ -78,7 +78,7 @@ fn crates(house: &House) -> Result<BTreeMap<&str, Crate<'_>>> {
 }
 
 fn measured<'f>(name: &str, files: &BTreeMap<&'f str, &str>) -> Result<Crate<'f>> {
-    let imports = Imports::of(files).with_context(|| format!("reading {name}"))?;
+    let imports = Imports::read(files).with_context(|| format!("reading {name}"))?;
     let longest = files.iter().filter_map(|(file, text)| {
         let (lines, function) = functions(text).max()?;
         Some((lines, function.to_owned(), (*file).to_owned()))
@@ -136,7 +136,7 @@ mod tests {
         let shown: Vec<(&str, &str)> =
             files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
         let told: Vec<String> =
-            check(&House::of(&shown)).unwrap().into_iter().map(|c| c.message).collect();
+            check(&House::with_files(&shown)).unwrap().into_iter().map(|c| c.message).collect();
         assert_eq!(told.len(), 2, "{told:?}");
         assert_eq!(told[0], "the crate has 20001 lines, 20000 are the most");
         assert!(told[1].starts_with("6 files import each other in a circle, 5 are the most:"));

@@ -90,11 +90,11 @@ mod tests {
             (".ci/run", "cargo test --workspace"),
             ("crates/model/Cargo.toml", ""),
         ];
-        assert_eq!(check(&House::of(&good)).unwrap(), []);
+        assert_eq!(check(&House::with_files(&good)).unwrap(), []);
         for (at, (path, _)) in good.iter().enumerate().take(9) {
             let mut files = good.to_vec();
             files.remove(at);
-            let found = check(&House::of(&files)).unwrap();
+            let found = check(&House::with_files(&files)).unwrap();
             assert!(found.iter().any(|c| c.path == *path), "{path}: {found:?}");
         }
     }

@@ -49,7 +49,7 @@ mod tests {
             ("crates/formats/src/a.rs", "struct Wanted;", 0),
         ];
         for (path, text, expected) in cases {
-            let found = check(&House::of(&[(path, text)])).unwrap();
+            let found = check(&House::with_files(&[(path, text)])).unwrap();
             let line = found.first().map_or(0, |complaint| complaint.line);
             assert_eq!(line, expected, "{path}: {text}");
         }

@@ -171,7 +171,7 @@ mod tests {
         for (name, rest, expected) in cases {
             let path = format!("crates/{name}/Cargo.toml");
             let text = format!("[lints]\nworkspace = true\n\n{rest}\n");
-            let found = check(&House::of(&[(&path, &text)])).unwrap();
+            let found = check(&House::with_files(&[(&path, &text)])).unwrap();
             let found: Vec<_> = found.iter().map(|c| (c.line, c.message.as_str())).collect();
             assert_eq!(found, expected, "{name}: {rest}");
         }
@@ -188,7 +188,7 @@ mod tests {
         ];
         for (path, text, expected) in cases {
             let manifest = ("crates/model/Cargo.toml", "[lints]\nworkspace = true\n");
-            let found = check(&House::of(&[manifest, (path, text)])).unwrap();
+            let found = check(&House::with_files(&[manifest, (path, text)])).unwrap();
             let found: Vec<_> = found.iter().map(|c| c.path.as_str()).collect();
             assert_eq!(found, expected, "{path}");
         }

@@ -71,7 +71,11 @@ mod tests {
             (&[], 4),
         ];
         for (files, expected) in cases {
-            assert_eq!(format(&House::of(files), "gemini-cli").len(), expected, "{files:?}");
+            assert_eq!(
+                format(&House::with_files(files), "gemini-cli").len(),
+                expected,
+                "{files:?}"
+            );
         }
     }
 }

@@ -77,7 +77,7 @@ impl House {
 
     /// Creates a house of these files, for the tests of the checks.
     #[cfg(test)]
-    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn with_files(files: &[(&str, &str)]) -> Self {
         let files = files.iter().map(|(path, text)| ((*path).into(), Some((*text).into())));
         Self { files: files.collect() }
     }

@@ -27,7 +27,7 @@ struct Named {
 
 impl<'f> Imports<'f> {
     /// Reads the files of a crate, by path from its `src` folder.
-    pub(super) fn of(sources: &BTreeMap<&'f str, &str>) -> Result<Self> {
+    pub(super) fn read(sources: &BTreeMap<&'f str, &str>) -> Result<Self> {
         let modules = sources.keys().map(|file| (module(file), *file)).collect();
         let mut named = BTreeMap::new();
         for (file, text) in sources {

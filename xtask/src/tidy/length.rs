@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn the_limit_is_kept() {
         let (long, longer) = ("x\n".repeat(LONGEST), "x\n".repeat(LONGEST + 1));
-        let house = House::of(&[
+        let house = House::with_files(&[
             ("a.rs", &long),
             ("b.rs", &longer),
             ("b.md", &longer),

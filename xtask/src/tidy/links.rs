@@ -114,7 +114,8 @@ mod tests {
             ("\n[label]: nothing.md", &[2]),
         ];
         for (text, expected) in cases {
-            let house = House::of(&[("MAP.md", "# The two walks!"), ("docs/page.md", text)]);
+            let house =
+                House::with_files(&[("MAP.md", "# The two walks!"), ("docs/page.md", text)]);
             let lines: Vec<usize> = check(&house).unwrap().iter().map(|c| c.line).collect();
             assert_eq!(lines, expected, "{text}");
         }

@@ -179,7 +179,7 @@ mod tests {
             ("const RULES: &[&dyn Rule] = &[&one::One];", "", &["the file holds 0 rules"]),
         ];
         for (table, text, expected) in cases {
-            let house = House::of(&[
+            let house = House::with_files(&[
                 ("crates/rules/src/claims/mod.rs", table),
                 ("crates/rules/src/claims/one.rs", text),
             ]);
@@ -201,7 +201,7 @@ mod tests {
             ("X2", good, &["the rule `X1` has no page", "no rule has the code `X2`"]),
         ];
         for (code, text, expected) in all {
-            let house = House::of(&[(&format!("crates/rules/spec/{code}.md"), &text)]);
+            let house = House::with_files(&[(&format!("crates/rules/spec/{code}.md"), &text)]);
             assert_eq!(messages(&pages(&house, &rules)), expected);
         }
     }

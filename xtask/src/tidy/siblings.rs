@@ -103,7 +103,7 @@ mod tests {
             ("#[cfg(test)]\nmod tests {\n    use super::*;\n}", &[]),
         ];
         for (text, expected) in cases {
-            let house = House::of(&[
+            let house = House::with_files(&[
                 ("crates/rules/src/claims/mod.rs", "mod one;\nmod two;\npub(crate) use two::Two;"),
                 ("crates/rules/src/claims/one.rs", text),
                 ("crates/rules/src/claims/two.rs", "pub(crate) struct Two;"),

@@ -59,6 +59,6 @@ mod tests {
 
     #[test]
     fn every_row_is_read() {
-        assert_eq!(check(&House::of(&[("a.rs", "fn main() {}")])).unwrap(), []);
+        assert_eq!(check(&House::with_files(&[("a.rs", "fn main() {}")])).unwrap(), []);
     }
 }

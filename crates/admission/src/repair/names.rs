@@ -39,7 +39,7 @@ struct Writing {
 
 impl Names {
     /// The names of a catalog.
-    pub(crate) fn of(catalog: &Catalog) -> Self {
+    pub(crate) fn from_catalog(catalog: &Catalog) -> Self {
         let mut names = Self::default();
         for Tool { name, available, effects, .. } in catalog.iter() {
             let (name, available, effects) = (name.clone(), *available, *effects);
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn names(list: &[&str]) -> Names {
-        Names::of(&Catalog::known(list.iter().map(|name| Tool::named(*name))).0)
+        Names::from_catalog(&Catalog::known(list.iter().map(|name| Tool::named(*name))).0)
     }
 
     #[test]

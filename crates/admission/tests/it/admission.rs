@@ -228,9 +228,9 @@ fn names_are_listed_by_similarity() {
 }
 
 /// A context that contains only the given text.
-struct Said(&'static str);
+struct TextContext(&'static str);
 
-impl Context for Said {
+impl Context for TextContext {
     fn mentions(&self, text: &str) -> bool {
         self.0.to_lowercase().contains(&text.to_lowercase())
     }
@@ -262,7 +262,8 @@ fn values_come_from_somewhere() {
             &[],
         ),
     ] {
-        let report = admission.admit_parts(name, &Arguments::from(&arguments), Some(&Said(said)));
+        let report =
+            admission.admit_parts(name, &Arguments::from(&arguments), Some(&TextContext(said)));
         let codes: Vec<_> = report.issues.iter().map(|i| i.code.0).collect();
         assert_eq!(codes, expected, "{arguments}");
         assert!(report.valid());

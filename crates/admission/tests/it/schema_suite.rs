@@ -22,7 +22,7 @@ fn check(
     if let Value::Object(members) = &mut schema {
         members.entry("$schema").or_insert_with(|| Value::from(draft));
         if instance.is_object() {
-            let compiled = Schema::compile(&schema, &Remotes::of(remotes.clone())).ok()?;
+            let compiled = Schema::compile(&schema, &Remotes::new(remotes.clone())).ok()?;
             return Some(agreed(&compiled, instance));
         }
     }
@@ -42,7 +42,7 @@ fn check(
         "properties": {"value": property},
         "required": ["value"],
     });
-    let compiled = Schema::compile(&parameters, &Remotes::of(remotes)).ok()?;
+    let compiled = Schema::compile(&parameters, &Remotes::new(remotes)).ok()?;
     Some(agreed(&compiled, &json!({"value": instance})))
 }
 

@@ -8,7 +8,7 @@ use crate::schedule::error::ScheduleError::{
     self, Conflict, Empty, Incomplete, Never, NotUnderstood, Past, TooFar, TooOften,
 };
 use crate::schedule::interval::{Hours, Interval};
-use crate::schedule::phrase::{Clauses, Clock, Day, PERIOD, Said};
+use crate::schedule::phrase::{Clauses, Clock, Day, PERIOD, Parsed};
 use crate::schedule::planned::Rule;
 use crate::schedule::wall_clock;
 use crate::schedule::weekdays::Weekdays;
@@ -40,7 +40,7 @@ pub(crate) fn rule(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError
 }
 
 /// Refuses a clause that contradicts another one, if there is one.
-fn exclude<T>(slot: Option<&Said<T>>, with: &str) -> Result<(), ScheduleError> {
+fn exclude<T>(slot: Option<&Parsed<T>>, with: &str) -> Result<(), ScheduleError> {
     slot.map_or(Ok(()), |said| Err(Conflict(said.words.clone(), with.to_owned())))
 }
 
@@ -67,7 +67,7 @@ fn times(clauses: &Clauses) -> Result<Vec<Time>, ScheduleError> {
 }
 
 /// "in 2 days": days and more are those of the calendar, hours and less are elapsed time.
-fn after(clauses: &Clauses, delay: &Said<String>, now: &Zoned) -> Result<Rule, ScheduleError> {
+fn after(clauses: &Clauses, delay: &Parsed<String>, now: &Zoned) -> Result<Rule, ScheduleError> {
     exclude(clauses.repeat.as_ref(), &delay.words)?;
     exclude(clauses.day.as_ref(), &delay.words)?;
     exclude(clauses.window.as_ref(), &delay.words)?;
@@ -119,11 +119,11 @@ fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
 }
 
 /// The days that can be meant, in order.
-fn dates(day: Option<&Said<Day>>, today: Date) -> Result<Vec<Date>, ScheduleError> {
+fn dates(day: Option<&Parsed<Day>>, today: Date) -> Result<Vec<Date>, ScheduleError> {
     let days_where = |most: usize, fits: &dyn Fn(Date) -> bool| {
         today.series(1.day()).take(most + 1).filter(|date| fits(*date)).collect()
     };
-    let Some(Said { value, words }) = day else { return Ok(days_where(1, &|_| true)) };
+    let Some(Parsed { value, words }) = day else { return Ok(days_where(1, &|_| true)) };
     Ok(match value {
         Day::After(days) => today.checked_add(i64::from(*days).days()).into_iter().collect(),
         Day::Next(weekday) => vec![next_week(*weekday, today, words)?],
@@ -170,7 +170,7 @@ fn next_week(weekday: Weekday, today: Date, words: &str) -> Result<Date, Schedul
 }
 
 /// "every 15 minutes between 9 and 17 on weekdays".
-fn interval(clauses: &Clauses, repeat: &Said<(i32, Unit)>) -> Result<Rule, ScheduleError> {
+fn interval(clauses: &Clauses, repeat: &Parsed<(i32, Unit)>) -> Result<Rule, ScheduleError> {
     exclude(clauses.times.as_ref(), &repeat.words)?;
     exclude(clauses.part.as_ref(), &repeat.words)?;
     let (count, unit) = repeat.value;
@@ -207,7 +207,7 @@ fn interval(clauses: &Clauses, repeat: &Said<(i32, Unit)>) -> Result<Rule, Sched
 }
 
 /// The hours between two times, the second possibly on the next day.
-fn hours(window: &Said<(Clock, Clock)>) -> Result<Hours, ScheduleError> {
+fn hours(window: &Parsed<(Clock, Clock)>) -> Result<Hours, ScheduleError> {
     let (from, to) = window.value;
     if from.time == to.time {
         return Err(Incomplete(window.words.clone(), HALF));
@@ -255,7 +255,7 @@ fn calendar(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
 }
 
 /// Days that recur by themselves: "every monday", "the 1st of every month".
-fn alone(day: Option<&Said<Day>>) -> Result<(i32, Period, On), ScheduleError> {
+fn alone(day: Option<&Parsed<Day>>) -> Result<(i32, Period, On), ScheduleError> {
     match day.map(|day| day.value.clone()) {
         Some(Day::Weekdays { days, .. }) => Ok((1, Period::Weeks, On::Weekdays(days))),
         Some(Day::Nth { positions, of, .. }) => Ok((1, Period::Months, nth(positions, of))),
@@ -273,7 +273,7 @@ fn nth(positions: Vec<i8>, of: Option<Weekdays>) -> On {
 /// Days that recur in a number of days, weeks, months or years.
 fn repeated(
     clauses: &Clauses,
-    repeat: &Said<(i32, Unit)>,
+    repeat: &Parsed<(i32, Unit)>,
     now: &Zoned,
 ) -> Result<(i32, Period, On), ScheduleError> {
     let (count, unit) = repeat.value;

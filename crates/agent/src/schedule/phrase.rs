@@ -14,7 +14,7 @@ use crate::schedule::words::{MONTHS, UNITS, WEEKDAYS, Word};
 
 /// What a clause says, and the words that say it.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Said<T> {
+pub(crate) struct Parsed<T> {
     pub(crate) value: T,
     pub(crate) words: String,
 }
@@ -23,17 +23,17 @@ pub(crate) struct Said<T> {
 #[derive(Debug, Default)]
 pub(crate) struct Clauses {
     /// "in 1 hour and 30 minutes", as [`jiff::Span`] reads it.
-    pub(crate) delay: Option<Said<String>>,
+    pub(crate) delay: Option<Parsed<String>>,
     /// "every 2 weeks".
-    pub(crate) repeat: Option<Said<(i32, Unit)>>,
+    pub(crate) repeat: Option<Parsed<(i32, Unit)>>,
     /// "on friday".
-    pub(crate) day: Option<Said<Day>>,
+    pub(crate) day: Option<Parsed<Day>>,
     /// "at 9 and 17"; never empty.
-    pub(crate) times: Option<Said<Vec<Clock>>>,
+    pub(crate) times: Option<Parsed<Vec<Clock>>>,
     /// "between 9 and 17".
-    pub(crate) window: Option<Said<(Clock, Clock)>>,
+    pub(crate) window: Option<Parsed<(Clock, Clock)>>,
     /// "in the morning", by its hours.
-    pub(crate) part: Option<Said<RangeInclusive<i8>>>,
+    pub(crate) part: Option<Parsed<RangeInclusive<i8>>>,
 }
 
 /// A day or several, as a phrase names them.
@@ -171,11 +171,11 @@ fn not_understood(words: &str) -> ScheduleError {
 }
 
 /// Fills a clause, unless the phrase has it already.
-fn put<T>(slot: &mut Option<Said<T>>, value: T, words: &str) -> Result<(), ScheduleError> {
+fn put<T>(slot: &mut Option<Parsed<T>>, value: T, words: &str) -> Result<(), ScheduleError> {
     match slot {
         Some(_) => Err(not_understood(words)),
         None => {
-            *slot = Some(Said { value, words: words.to_owned() });
+            *slot = Some(Parsed { value, words: words.to_owned() });
             Ok(())
         }
     }

@@ -29,7 +29,7 @@ fn who_wants_it_is_told_apart_and_receipts_outlive_it() {
         CompressionStrategy::Triggered,
     ] {
         let tokens = if strategy == CompressionStrategy::Triggered { 95_000 } else { 10 };
-        let model = Script::of([calls(DONE), after(tokens, says("I have cancelled order 7."))]);
+        let model = Script::new([calls(DONE), after(tokens, says("I have cancelled order 7."))]);
         let store = memory();
         let mut agent = two_turns(&model, &store);
         let first = wait(agent.turn("Cancel order 7.", &mut Nobody)).unwrap();
@@ -70,7 +70,7 @@ fn who_wants_it_is_told_apart_and_receipts_outlive_it() {
 
 #[test]
 fn knowledge_grows_and_is_never_replaced() {
-    let model = Script::of([says("Hello."), says("One."), says("Hello again."), says("Two.")]);
+    let model = Script::new([says("Hello."), says("One."), says("Hello again."), says("Two.")]);
     let mut agent = two_turns(&model, &memory());
     for said in ["Hi", "Hi again"] {
         wait(agent.turn(said, &mut Nobody)).unwrap();
@@ -88,7 +88,7 @@ fn knowledge_grows_and_is_never_replaced() {
 fn the_model_that_compresses_reads_no_secrets_and_no_hidden_thinking() {
     let arguments = r#"{"order":7,"_tafc_think":"he sounds angry","_TAFC_THINK_2":{"a":"mood"},
         "note":"use ghp_0123456789abcdefghijklmnopqrstuvwxyzAB","password":"kQ9vT2xLw7Rz"}"#;
-    let model = Script::of([calls(&[("c1", "cancel_order", arguments)]), says("Done so far.")]);
+    let model = Script::new([calls(&[("c1", "cancel_order", arguments)]), says("Done so far.")]);
     let mut agent = two_turns(&model, &memory());
     wait(agent.turn("Cancel order 7 with api_key=sk-ant-api03-0123456789abcdefgh.", &mut Nobody))
         .unwrap();
@@ -120,7 +120,7 @@ fn what_cannot_be_compressed_stays_as_it_was() {
         (Ok(says("  ")), false, "the model gave no summary", PermanentFailure),
         (Ok(says("Short.")), true, "cannot save the summary", PermanentFailure),
     ] {
-        let model = Script::of([calls(DONE), says("I have cancelled order 7.")]);
+        let model = Script::new([calls(DONE), says("I have cancelled order 7.")]);
         model.then(reply);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("agent.sqlite");

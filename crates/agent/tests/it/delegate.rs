@@ -19,7 +19,7 @@ const TASK: &[(&str, &str, &str)] = &[("c1", "task", r#"{"prompt":"Cancel order 
 
 #[test]
 fn a_helper_works_with_receipts_that_name_it() {
-    let model = Script::of([
+    let model = Script::new([
         calls(TASK),
         calls(&[("c1", "cancel_order", r#"{"order":7}"#)]),
         says("I have cancelled order 7."),
@@ -51,7 +51,7 @@ fn a_helper_works_with_receipts_that_name_it() {
 #[test]
 fn a_helper_that_lies_gives_no_report() {
     let lie = || says("I have cancelled order 7.");
-    let model = Script::of([calls(TASK), lie(), lie(), says("The helper gave no report.")]);
+    let model = Script::new([calls(TASK), lie(), lie(), says("The helper gave no report.")]);
     let mut agent = agent(&model);
     let turned = wait(agent.turn("Cancel order 7, please.", &mut Nobody)).unwrap();
     let receipt = agent.guard().ledger().receipt(&turned.executions[0]).unwrap().unwrap();
@@ -70,7 +70,7 @@ fn a_helper_hides_no_lie_of_its_agent() {
         // Refused: nothing ran.
         (r#"{"prompt":""}"#, vec![lie(), lie()]),
     ] {
-        let model = Script::of([calls(&[("c1", "task", tasks)])].into_iter().chain(replies));
+        let model = Script::new([calls(&[("c1", "task", tasks)])].into_iter().chain(replies));
         let turned = wait(agent(&model).turn("Run the tests.", &mut Nobody)).unwrap();
         assert!(!turned.stands, "{tasks}: {turned:?}");
     }
@@ -78,7 +78,7 @@ fn a_helper_hides_no_lie_of_its_agent() {
 
 #[test]
 fn a_helper_has_neither_helpers_nor_the_conversation_of_its_agent() {
-    let model = Script::of([
+    let model = Script::new([
         calls(TASK),
         calls(&[("c1", "task", r#"{"prompt":"Go deeper."}"#), ("c2", "compress_context", "{}")]),
         says("Which order is meant?"),

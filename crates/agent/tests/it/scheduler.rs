@@ -164,7 +164,7 @@ fn agent(model: &Arc<Script>, guard: &Guard, scheduler: &Scheduler) -> Agent {
 fn the_model_makes_lists_and_ends_tasks() {
     let (scheduler, _) = in_memory();
     let guard = guard();
-    let agent = agent(&Script::of([]), &guard, &scheduler);
+    let agent = agent(&Script::new([]), &guard, &scheduler);
     let prompt = "look at the build";
     let weekly = json!({ "when": "every weekday at 9am", "prompt": prompt });
     let once = json!({ "when": "in 20 minutes", "prompt": prompt });
@@ -208,7 +208,7 @@ fn no_secret_of_a_prompt_is_kept() {
     let prompt = format!("Push with {token}, password: hunter2Secret99.");
     let scheduler = scheduler(&Arc::new(Store::open(&path).unwrap()), &Hand::new());
     let guard = guard();
-    let agent = agent(&Script::of([]), &guard, &scheduler);
+    let agent = agent(&Script::new([]), &guard, &scheduler);
     scheduler.add("s", "in 20 minutes", &prompt, CatchUp::Once).unwrap();
     for tool in ["scheduler", "schedule_deferred"] {
         let arguments = json!({ "when": "in 20 minutes", "prompt": prompt });
@@ -231,7 +231,7 @@ fn no_secret_of_a_prompt_is_kept() {
 #[test]
 fn a_firing_is_a_call_with_a_receipt_and_nobody_says_its_prompt() {
     let (scheduler, hand) = in_memory();
-    let model = Script::of([says("Which build is meant?")]);
+    let model = Script::new([says("Which build is meant?")]);
     let guard = guard();
     let mut agent = agent(&model, &guard, &scheduler);
     add(&scheduler, "in 20 minutes", CatchUp::Once);
@@ -253,7 +253,7 @@ fn what_a_firing_calls_is_autonomous_and_so_is_what_its_helpers_call() {
     let order = |order: u32| calls(&[("c1", "cancel_order", &format!(r#"{{"order":{order}}}"#))]);
     let done = |order: u32| says(&format!("I have cancelled order {order}."));
     let (scheduler, hand) = in_memory();
-    let model = Script::of([
+    let model = Script::new([
         order(7),
         calls(&[("c2", "task", r#"{"prompt":"Cancel order 8."}"#)]),
         order(8),
@@ -297,7 +297,7 @@ fn a_firing_that_a_gate_denies_does_not_run() {
         ))
         .build()
         .unwrap();
-    let model = Script::of([]);
+    let model = Script::new([]);
     let mut agent = agent(&model, &guard, &scheduler);
     add(&scheduler, "in 20 minutes", CatchUp::Once);
     hand.minutes(20);

@@ -21,7 +21,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    pub(crate) fn of(replies: impl IntoIterator<Item = Reply>) -> Arc<Self> {
+    pub(crate) fn new(replies: impl IntoIterator<Item = Reply>) -> Arc<Self> {
         let replies = replies.into_iter().map(Ok).collect();
         Arc::new(Self { replies: Mutex::new(replies), context: 100_000, ..Self::default() })
     }
@@ -107,7 +107,7 @@ pub(crate) fn guard() -> Guard {
     let cancel = |arguments: &serde_json::Value| match arguments["order"].as_i64() {
         Some(13) => {
             let why = "order 13 is shipped already";
-            Err(ToolError::of(ToolErrorCategory::PermanentFailure, why))
+            Err(ToolError::new(ToolErrorCategory::PermanentFailure, why))
         }
         order => Ok(ToolOutput::from(format!("order {} is cancelled", order.unwrap_or_default()))),
     };

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use counterfoil_agent::{Agent, Conversation, Nobody, Told, TurnError, Turned, Watch};
+use counterfoil_agent::{Agent, Conversation, Nobody, TurnError, TurnEvent, Turned, Watch};
 use counterfoil_guard::{FunctionExecutor, Guard, GuardOptions, SessionStart, ToolError};
 use counterfoil_model::{Effects, Status, Tool};
 use counterfoil_providers::{ProviderError, Turn};
@@ -14,7 +14,7 @@ fn turn(agent: &mut Agent, said: &str) -> Result<Turned, TurnError> {
 
 #[test]
 fn an_honest_answer_is_shown_as_it_is_with_its_receipts() {
-    let model = Script::of([
+    let model = Script::new([
         calls(&[("c1", "cancel_order", r#"{"order":7}"#)]),
         says("I have cancelled order 7."),
     ]);
@@ -37,7 +37,7 @@ fn an_honest_answer_is_shown_as_it_is_with_its_receipts() {
 
 #[test]
 fn a_lie_goes_back_and_what_is_done_then_is_shown() {
-    let model = Script::of([
+    let model = Script::new([
         says("I have cancelled order 7."),
         calls(&[("c1", "cancel_order", r#"{"order":7}"#)]),
         says("I have cancelled order 7."),
@@ -62,7 +62,7 @@ fn a_lie_that_is_repeated_is_never_shown() {
             "The order_archive tool confirms that (execution_id: get_order_1735999999123_0a1b2c3d).",
         ),
     ] {
-        let model = Script::of(first.into_iter().chain([says(said), says(said), says(said)]));
+        let model = Script::new(first.into_iter().chain([says(said), says(said), says(said)]));
         let mut agent = agent(&model);
         let turned = turn(&mut agent, "Do what has to be done.").unwrap();
         assert!(!turned.stands, "{said}: {turned:?}");
@@ -77,7 +77,7 @@ fn a_lie_that_is_repeated_is_never_shown() {
 
 #[test]
 fn a_call_that_fits_no_tool_is_answered_and_the_turn_goes_on() {
-    let model = Script::of([
+    let model = Script::new([
         calls(&[
             ("c1", "get_ordr", r#"{"order":7}"#),
             ("c1", "get_order", r#"{"order":"seven"}"#),
@@ -105,13 +105,13 @@ fn a_call_that_fits_no_tool_is_answered_and_the_turn_goes_on() {
 #[test]
 fn a_model_that_gets_nowhere_is_stopped() {
     // It says nothing.
-    let model = Script::of([says(""), says(" "), says("")]);
+    let model = Script::new([says(""), says(" "), says("")]);
     let turned = turn(&mut agent(&model), "Well?").unwrap();
     assert_eq!(turned.answer, "The model gave no answer. Tool calls: 0.");
     assert!(!turned.stands);
     // It calls what is not there, again and again.
     let wrong = || calls(&[("c", "nothing", "{}")]);
-    let model = Script::of([wrong(), wrong(), wrong(), says("I could not find the tool.")]);
+    let model = Script::new([wrong(), wrong(), wrong(), says("I could not find the tool.")]);
     let turned = turn(&mut agent(&model), "Well?").unwrap();
     assert_eq!(
         (turned.answer.as_str(), turned.executions.len()),
@@ -122,7 +122,7 @@ fn a_model_that_gets_nowhere_is_stopped() {
     assert!(told(&last).last().unwrap().contains("you cannot call any more tools"));
     // It goes on for ever.
     let more = || calls(&[("c", "get_order", r#"{"order":7}"#)]);
-    let model = Script::of([more(), more(), more(), more()]);
+    let model = Script::new([more(), more(), more(), more()]);
     let guard = guard();
     let mut parts = parts(&guard, &model);
     parts.settings.max_steps = 3;
@@ -135,7 +135,7 @@ fn a_model_that_gets_nowhere_is_stopped() {
 #[test]
 fn a_provider_that_is_down_loses_nothing() {
     let down = || ProviderError::NotReached { name: "p".to_owned(), why: "refused".to_owned() };
-    let model = Script::of([calls(&[("c1", "get_order", r#"{"order":7}"#)])]);
+    let model = Script::new([calls(&[("c1", "get_order", r#"{"order":7}"#)])]);
     model.then(Err(down()));
     let mut agent = agent(&model);
     let error = turn(&mut agent, "What is order 7?").unwrap_err();
@@ -151,7 +151,7 @@ fn a_provider_that_is_down_loses_nothing() {
 #[test]
 fn a_session_is_gone_on_with_as_it_is_recorded() {
     let guard = guard();
-    let model = Script::of([
+    let model = Script::new([
         calls(&[("c1", "cancel_order", r#"{"order":7}"#)]),
         says("I have cancelled order 7."),
     ]);
@@ -165,7 +165,7 @@ fn a_session_is_gone_on_with_as_it_is_recorded() {
     ));
     let session = guard.session(SessionStart { id: Some(id), ..SessionStart::default() }).unwrap();
     let transcript = session.transcript().unwrap();
-    let conversation = Conversation::of(&transcript, 0, Vec::new());
+    let conversation = Conversation::from_transcript(&transcript, 0, Vec::new());
     let said = |conversation: &Conversation| -> Vec<String> {
         let text = |turn: &Turn| match turn {
             Turn::User(text) | Turn::Assistant { text, .. } => text.clone(),
@@ -175,7 +175,7 @@ fn a_session_is_gone_on_with_as_it_is_recorded() {
         conversation.turns().iter().map(text).collect()
     };
     assert_eq!(said(&conversation), said(&before));
-    let model = Script::of([says("I have cancelled order 7 before.")]);
+    let model = Script::new([says("I have cancelled order 7 before.")]);
     let parts = counterfoil_agent::Parts { session, conversation, ..parts(&guard, &model) };
     let mut second = Agent::new(parts).unwrap();
     assert!(turn(&mut second, "Is order 7 cancelled?").unwrap().stands);
@@ -186,8 +186,8 @@ fn a_session_is_gone_on_with_as_it_is_recorded() {
 struct Breaks(Arc<tokio::sync::Notify>);
 
 impl Watch for Breaks {
-    fn told(&mut self, what: Told<'_>) {
-        if matches!(what, Told::Answered(..)) {
+    fn told(&mut self, what: TurnEvent<'_>) {
+        if matches!(what, TurnEvent::Answered(..)) {
             self.0.notify_one();
         }
     }
@@ -195,7 +195,7 @@ impl Watch for Breaks {
 
 #[test]
 fn a_turn_that_is_broken_off_can_be_gone_on_with() {
-    let model = Script::of([calls(&[
+    let model = Script::new([calls(&[
         ("c1", "get_order", r#"{"order":7}"#),
         ("c2", "get_order", r#"{"order":8}"#),
     ])]);
@@ -223,7 +223,7 @@ fn a_turn_that_is_broken_off_can_be_gone_on_with() {
 #[test]
 fn doubts_are_told_and_block_nothing() {
     for told_of in [false, true] {
-        let model = Script::of([
+        let model = Script::new([
             calls(&[("c1", "find_order", r#"{"order_id":"QX-48213"}"#)]),
             says("Which order is meant?"),
         ]);
@@ -263,7 +263,7 @@ fn what_the_model_has_written_runs_ahead_and_nothing_does_after_the_turn() {
         .build()
         .unwrap();
     let clock = || [("c1", "read_clock", "{}")];
-    let model = Script::of([calls(&clock()), says("It is noon.")]);
+    let model = Script::new([calls(&clock()), says("It is noon.")]);
     let mut agent = Agent::new(parts(&guard, &model)).unwrap();
     let turned = turn(&mut agent, "What time is it?").unwrap();
     assert!(turned.stands && turned.executions.len() == 1);
@@ -281,8 +281,8 @@ fn what_the_model_has_written_runs_ahead_and_nothing_does_after_the_turn() {
 struct Arguments(Vec<String>);
 
 impl Watch for Arguments {
-    fn told(&mut self, what: Told<'_>) {
-        if let Told::Calling(call) | Told::Answered(call, _) = what {
+    fn told(&mut self, what: TurnEvent<'_>) {
+        if let TurnEvent::Calling(call) | TurnEvent::Answered(call, _) = what {
             self.0.push(call.arguments.as_str().to_owned());
         }
     }
@@ -296,7 +296,7 @@ fn whoever_watches_sees_no_hidden_thinking() {
         (r#"{"_tafc_think":"a secret","order":7"#, ""),
         (r#"{"order": 7}"#, r#"{"order": 7}"#),
     ] {
-        let model = Script::of([calls(&[("c1", "get_order", written)]), says("Anything else?")]);
+        let model = Script::new([calls(&[("c1", "get_order", written)]), says("Anything else?")]);
         let mut told = Arguments::default();
         wait(agent(&model).turn("What is order 7?", &mut told)).unwrap();
         assert_eq!(told.0, [seen, seen], "{written}");

@@ -388,7 +388,7 @@ impl Job {
         if let Some(catalog) = self.catalog.as_ref().filter(|_| !transcript.catalog.is_known()) {
             transcript.catalog = catalog.clone();
         }
-        let indexed = Indexed::of(&transcript);
+        let indexed = Indexed::new(&transcript);
         let Report { mut findings, judgements, mut counts } = indexed.check_from(&self.settings, 0);
         if let Some(judging) = &self.judging {
             let (judged, read) = judging.judge(&transcript, &mut findings);
@@ -422,7 +422,7 @@ impl Job {
             findings: &findings,
             judgements: &judgements,
             readings: &readings,
-            claims: Claims::of(&counts.claims),
+            claims: Claims::from_counts(&counts.claims),
             known,
         };
         outcome.fragments.push(self.renderer.transcript(&checked));

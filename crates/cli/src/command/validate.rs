@@ -90,7 +90,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let calls =
         read(&arguments.calls).with_context(|| format!("cannot read the calls from {named}"))?;
     let mut out = BufWriter::new(io::stdout().lock());
-    for call in Calls::of(&calls) {
+    for call in Calls::new(&calls) {
         match call {
             Ok(call) => {
                 let report = admission.admit(&call, None);

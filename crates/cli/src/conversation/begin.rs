@@ -76,7 +76,8 @@ pub(crate) struct Wanted<'w> {
 /// Opens the scheduler, for a caller that runs no tasks.
 pub(crate) fn scheduler(global: &Global) -> anyhow::Result<Scheduler> {
     let path = global.state()?.create()?.folder().agent();
-    let store = Store::open(&path).map_err(|error| Complaint::of(&error).help(error.why.help()))?;
+    let store =
+        Store::open(&path).map_err(|error| Complaint::from_error(&error).help(error.why.help()))?;
     let here = std::env::current_dir().context("the working directory no longer exists")?;
     let here = here.canonicalize().unwrap_or(here);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
@@ -89,7 +90,7 @@ pub(crate) fn begin(
     runtime: &Runtime,
 ) -> anyhow::Result<Begun> {
     let options = config::find(&global.place())?.options;
-    let agent = options.agent.checked().map_err(Complaint::of)?;
+    let agent = options.agent.checked().map_err(Complaint::from_error)?;
     let (own, compresses) = models(&options, wanted.provider)?;
     let state = global.state()?.create()?;
     let folder = state.folder();
@@ -173,7 +174,7 @@ fn guarded(state: State, wanted: &Wanted<'_>, options: &Options) -> anyhow::Resu
         approver: Some(Arc::clone(&wanted.approver)),
         answer_judge: Judging::answer_judge(options, options.judge.chat)?,
         workspace: wanted.workspace.clone(),
-        ..Making::of(options)
+        ..Making::new(options)
     }
     .guard()
 }
@@ -287,10 +288,10 @@ fn conversation(
         return Ok(Conversation::default());
     }
     let (compressed, knowledge) = match kept {
-        Some(kept) => kept.of(session.id())?,
+        Some(kept) => kept.load(session.id())?,
         None => (0, Vec::new()),
     };
-    Ok(Conversation::of(&session.transcript()?, compressed, knowledge))
+    Ok(Conversation::from_transcript(&session.transcript()?, compressed, knowledge))
 }
 
 /// Returns the skills that may be used, and adds notices about the others.

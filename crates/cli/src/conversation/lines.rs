@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::Duration;
 
-use counterfoil_agent::{Told, Turned, Watch};
+use counterfoil_agent::{TurnEvent, Turned, Watch};
 use counterfoil_guard::{CallEvent, Guard};
 use counterfoil_report::{visible_output, visible_piped};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -171,7 +171,7 @@ impl Drop for Bar {
 }
 
 impl Watch for Bar {
-    fn told(&mut self, what: Told<'_>) {
+    fn told(&mut self, what: TurnEvent<'_>) {
         match seen(&what) {
             Seen::State(text) => {
                 if let Some(bar) = &self.bar {

@@ -21,12 +21,12 @@ pub(crate) enum Tone {
 pub(crate) struct Row(Vec<(Tone, String)>);
 
 impl Row {
-    pub(crate) fn of(tone: Tone, text: impl Into<String>) -> Self {
+    pub(crate) fn new(tone: Tone, text: impl Into<String>) -> Self {
         Self::default().and(tone, text)
     }
 
     pub(crate) fn plain(text: impl Into<String>) -> Self {
-        Self::of(Tone::Plain, text)
+        Self::new(Tone::Plain, text)
     }
 
     /// Appends a part.
@@ -54,5 +54,5 @@ impl Row {
 
 /// Converts each line of a text into a row.
 pub(crate) fn rows(tone: Tone, text: &str) -> Vec<Row> {
-    text.lines().map(|line| Row::of(tone, line)).collect()
+    text.lines().map(|line| Row::new(tone, line)).collect()
 }

@@ -1,6 +1,6 @@
 //! Describes events in words.
 
-use counterfoil_agent::{Due, Told, TurnError, Turned};
+use counterfoil_agent::{Due, TurnError, TurnEvent, Turned};
 use counterfoil_guard::{Answer, CallEvent, Guard, Question, ToolEvent};
 use counterfoil_model::{Finding, Judgement, Severity, Status, ToolCall, Verdict};
 use counterfoil_report::{shorten, visible};
@@ -21,27 +21,31 @@ pub(crate) enum Seen {
 }
 
 /// Returns how an event is shown.
-pub(crate) fn seen(what: &Told<'_>) -> Seen {
+pub(crate) fn seen(what: &TurnEvent<'_>) -> Seen {
     let note = |text: String| Seen::Rows(vec![noted(&text)]);
     match what {
-        Told::Asked(_) => Seen::State("thinking".to_owned()),
-        Told::Writing(count) => Seen::State(format!("writing, {count} characters")),
-        Told::Again { after, why } => note(format!("{}; retrying in {after} ms", visible(why))),
-        Told::Calling(call) => {
+        TurnEvent::Requested(_) => Seen::State("thinking".to_owned()),
+        TurnEvent::Writing(count) => Seen::State(format!("writing, {count} characters")),
+        TurnEvent::Again { after, why } => {
+            note(format!("{}; retrying in {after} ms", visible(why)))
+        }
+        TurnEvent::Calling(call) => {
             let arguments = visible(call.arguments.as_str());
             let line = format!("running {} {arguments}", visible(&call.tool));
             Seen::State(shorten(&line, LONGEST).into_owned())
         }
-        Told::Answered(call, answer) => Seen::Rows(called(call, answer)),
-        Told::HeldBack(findings) => {
+        TurnEvent::Answered(call, answer) => Seen::Rows(called(call, answer)),
+        TurnEvent::HeldBack(findings) => {
             let head =
-                Row::of(Tone::Wrong, "checked").and(Tone::Plain, ": an answer was held back");
+                Row::new(Tone::Wrong, "checked").and(Tone::Plain, ": an answer was held back");
             Seen::Rows([vec![head], told_once(findings)].concat())
         }
-        Told::Unjudged(why) => note(format!("the answer was not judged: {why}")),
-        Told::Cut => note("the model's answer was cut off at its length limit".to_owned()),
-        Told::Compressed(strategy) => note(format!("the conversation was summarised ({strategy})")),
-        Told::NotCompressed(why) => note(visible(why).into_owned()),
+        TurnEvent::Unjudged(why) => note(format!("the answer was not judged: {why}")),
+        TurnEvent::Cut => note("the model's answer was cut off at its length limit".to_owned()),
+        TurnEvent::Compressed(strategy) => {
+            note(format!("the conversation was summarised ({strategy})"))
+        }
+        TurnEvent::NotCompressed(why) => note(visible(why).into_owned()),
         _ => Seen::Nothing,
     }
 }
@@ -60,17 +64,17 @@ pub(crate) fn under_way(event: &CallEvent) -> Option<String> {
 
 /// Formats a notice.
 pub(crate) fn noted(text: &str) -> Row {
-    Row::of(Tone::Note, "note").and(Tone::Plain, format!(": {text}"))
+    Row::new(Tone::Note, "note").and(Tone::Plain, format!(": {text}"))
 }
 
 /// Formats a warning.
 pub(crate) fn warned(text: &str) -> Row {
-    Row::of(Tone::Note, "warning").and(Tone::Plain, format!(": {text}"))
+    Row::new(Tone::Note, "warning").and(Tone::Plain, format!(": {text}"))
 }
 
 /// Formats an error.
 pub(crate) fn wrong(text: &str) -> Row {
-    Row::of(Tone::Wrong, "error").and(Tone::Plain, format!(": {text}"))
+    Row::new(Tone::Wrong, "error").and(Tone::Plain, format!(": {text}"))
 }
 
 fn called(call: &ToolCall, answer: &Answer) -> Vec<Row> {
@@ -132,7 +136,7 @@ pub(crate) fn behind(turned: &Turned) -> String {
 /// Lists the receipts and the claims of an answer, and its findings.
 pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Row>> {
     let Some(last) = last else { return Ok(vec![Row::plain("no answer yet")]) };
-    let mut rows = vec![Row::of(Tone::Strong, "Receipts")];
+    let mut rows = vec![Row::new(Tone::Strong, "Receipts")];
     for id in &last.executions {
         let Some(receipt) = guard.ledger().receipt(id)? else { continue };
         let tone = if receipt.status == Status::Completed { Tone::Plain } else { Tone::Wrong };
@@ -143,16 +147,16 @@ pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Ro
     if last.executions.is_empty() {
         rows.push(Row::plain("  no tool was called"));
     }
-    rows.push(Row::of(Tone::Strong, "Claims"));
+    rows.push(Row::new(Tone::Strong, "Claims"));
     rows.extend(last.judgements.iter().map(claimed));
     if last.judgements.is_empty() {
         rows.push(Row::plain("  no claims that a rule could check"));
     }
     if !last.findings.is_empty() {
-        rows.push(Row::of(Tone::Strong, "Findings"));
+        rows.push(Row::new(Tone::Strong, "Findings"));
         rows.extend(told_once(&last.findings));
     }
-    rows.push(Row::of(Tone::Strong, "Verdict"));
+    rows.push(Row::new(Tone::Strong, "Verdict"));
     rows.push(Row::plain(match (last.stands, last.findings.is_empty()) {
         (true, true) => "  no contradiction with the record",
         (true, false) => "  shown, with warnings",
@@ -177,19 +181,19 @@ pub(crate) fn begins(due: &Due) -> Vec<Row> {
     let task = &due.task;
     let (phrase, prompt) = (visible(&task.asked.phrase), visible(&task.asked.prompt));
     let of = format!(" {}: {phrase}, from session {}", task.id, visible(&task.asked.session));
-    vec![Row::of(Tone::Strong, "task").and(Tone::Plain, of), Row::plain(format!("  {prompt}"))]
+    vec![Row::new(Tone::Strong, "task").and(Tone::Plain, of), Row::plain(format!("  {prompt}"))]
 }
 
 /// Explains why the user is asked.
 pub(crate) fn asked(questions: &[Question], wrong: Option<&str>) -> Vec<Row> {
     let whys = questions.iter().map(|question| {
         let why = format!(" asks: {}", visible(&question.why));
-        Row::of(Tone::Note, question.gate.to_string()).and(Tone::Plain, why)
+        Row::new(Tone::Note, question.gate.to_string()).and(Tone::Plain, why)
     });
     let call =
         questions.first().map(|question| Row::plain(format!("  {}", visible(&question.call))));
     let wrong = wrong.map(|wrong| {
-        Row::of(Tone::Wrong, "error")
+        Row::new(Tone::Wrong, "error")
             .and(Tone::Plain, format!(": cannot use these arguments: {}", visible(wrong)))
     });
     whys.chain(call).chain(wrong).collect()

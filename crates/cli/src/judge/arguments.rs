@@ -120,7 +120,7 @@ fn judge(named: &str, options: &Options, time: Duration) -> anyhow::Result<Box<d
     let own = &options.judge;
     match named {
         "" | "auto" if !own.command.is_empty() => {
-            Ok(Box::new(CommandJudge::of(&own.command, time)?))
+            Ok(Box::new(CommandJudge::new(&own.command, time)?))
         }
         "auto" if !["", "auto"].contains(&own.name.as_str()) => judge(&own.name, options, time),
         "auto" => {

@@ -8,7 +8,7 @@ use std::{env, fs, thread};
 
 use counterfoil_judge::{Judge, Prompt, Reply};
 
-use super::preset::{self, Asked, Invocation, Preset};
+use super::preset::{self, Invocation, Preset, Question};
 use crate::exit::Complaint;
 
 /// The maximum length of a reply, in bytes.
@@ -47,7 +47,7 @@ pub(super) struct CommandJudge {
 impl CommandJudge {
     /// Creates a judge from a user's program, which gets instructions and question on standard
     /// input.
-    pub(super) fn of(command: &[String], time: Duration) -> Result<Self, Complaint> {
+    pub(super) fn new(command: &[String], time: Duration) -> Result<Self, Complaint> {
         let (program, arguments) = command.split_first().ok_or_else(|| {
             Complaint::new("`judge.command` is empty")
                 .help("for example `command = [\"my-judge\"]`")
@@ -89,7 +89,7 @@ impl CommandJudge {
         let invocation = match &self.preset {
             Some((preset, model)) => {
                 let program = self.program.as_path();
-                preset.invocation(&Asked { prompt, model, program, folder })?
+                preset.invocation(&Question { prompt, model, program, folder })?
             }
             None => Invocation {
                 arguments: self.arguments.clone(),

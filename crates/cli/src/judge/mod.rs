@@ -129,7 +129,7 @@ impl Judging {
         let cases = turns
             .iter()
             .filter_map(|turn| case(record.up_to(*turn), &self.options).filter(unknown));
-        let joints = Joint::of(cases.collect(), self.options.tokens());
+        let joints = Joint::join(cases.collect(), self.options.tokens());
         joints.par_iter().for_each(|joint| {
             if let Err(error) = self.ask_jointly(judge, joint) {
                 tracing::info!(%error, "cannot ask about several answers at once");
@@ -173,7 +173,7 @@ impl Judging {
         let random = random()?;
         if let Some(batch) = &self.batch {
             let mut batch = batch.lock().map_err(|_| "the batch file is broken".to_owned())?;
-            batch.add(digest, &Prompt::of(case, &boundary(random)))?;
+            batch.add(digest, &Prompt::new(case, &boundary(random)))?;
             return Err(
                 "question written to the batch file; pass the replies with `--opinions`".into()
             );

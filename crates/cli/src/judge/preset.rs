@@ -8,7 +8,7 @@ mod program;
 use std::env;
 use std::path::PathBuf;
 
-pub(super) use program::{Asked, Invocation, Preset};
+pub(super) use program::{Invocation, Preset, Question};
 
 /// The names of all programs, and `auto` for any that is available.
 #[cfg(feature = "guard")]

@@ -130,7 +130,7 @@ fn made() -> Made {
     let desk = Desk::with(&[("state/.keep", "")]);
     let ledger = record(&desk.path().join("state"), 0);
     let wanted = Provable::Session { name: "s1".to_owned(), since: None };
-    let line = Bundle::of(&ledger, &wanted, true).unwrap().to_line().unwrap();
+    let line = Bundle::create(&ledger, &wanted, true).unwrap().to_line().unwrap();
     let key = ledger.public_key().fingerprint();
     Made { desk, ledger, line, key }
 }
@@ -139,7 +139,7 @@ pub(crate) type Rows = (bool, Vec<(String, String)>);
 
 /// Returns our verdict on a bundle.
 fn ours((line, key): &(String, Option<Digest>)) -> Rows {
-    let found = match BundleVerification::of(line, key.as_ref()) {
+    let found = match BundleVerification::run(line, key.as_ref()) {
         Ok(found) => found,
         Err(error) => return (false, vec![("none".to_owned(), error.to_string())]),
     };
@@ -673,7 +673,7 @@ fn keys_from_elsewhere() {
     let other = Desk::with(&[("state/.keep", "")]);
     let other = record(&other.path().join("state"), 1000);
     let wanted = Provable::Session { name: "s1".to_owned(), since: None };
-    let forged = Bundle::of(&other, &wanted, true).unwrap().to_line().unwrap();
+    let forged = Bundle::create(&other, &wanted, true).unwrap().to_line().unwrap();
     let note: Value = serde_json::from_str(&line).unwrap();
     let first = note["keys"][0].as_str().unwrap().split('\n').nth(4).unwrap();
     let first = {
@@ -732,7 +732,7 @@ fn what_is_not_in_a_bundle_is_said() {
         ),
     ];
     let lines = cases.iter().map(|(wanted, with_results, _)| {
-        (Bundle::of(&ledger, wanted, *with_results).unwrap().to_line().unwrap(), Some(key))
+        (Bundle::create(&ledger, wanted, *with_results).unwrap().to_line().unwrap(), Some(key))
     });
     let mut bundles: Vec<_> = lines.collect();
     let mut expected: Vec<Vec<&str>> = cases.into_iter().map(|case| case.2).collect();

@@ -33,7 +33,7 @@ fn bundle_of(state: &Path, arguments: &str) -> (String, Digest) {
     let draft = serde_json::from_value(closed(id, "completed", b"paid")).unwrap();
     ledger.append("s", draft, vec![b"paid".to_vec()]).wait().unwrap();
     let wanted = Provable::Session { name: "s".to_owned(), since: None };
-    let bundle = Bundle::of(&ledger, &wanted, true).unwrap();
+    let bundle = Bundle::create(&ledger, &wanted, true).unwrap();
     (bundle.to_line().unwrap(), ledger.public_key().fingerprint())
 }
 

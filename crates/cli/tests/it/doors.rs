@@ -201,9 +201,9 @@ impl<E: ToolExecutor> ToolExecutor for Idle<E> {
 
 /// An approver that never answers, but notes that it was asked.
 #[derive(Default)]
-struct Asked(AtomicBool);
+struct SilentApprover(AtomicBool);
 
-impl Approver for Asked {
+impl Approver for SilentApprover {
     fn ask<'a>(&'a self, _: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
         self.0.store(true, Ordering::SeqCst);
         Box::pin(async { ApprovalReply::Nobody })
@@ -224,7 +224,7 @@ impl Completion for NoSecrets {
 /// The guard of one configuration, with its entry points.
 struct House {
     guard: Guard,
-    asked: Arc<Asked>,
+    asked: Arc<SilentApprover>,
     tools: Vec<Tool>,
     known: HostTools,
     /// The same tools on an unknown host, where only names and parameters count.
@@ -237,12 +237,12 @@ struct House {
 }
 
 impl House {
-    fn of(configuration: &str) -> Self {
+    fn new(configuration: &str) -> Self {
         let options: GuardOptions = toml::from_str(configuration).unwrap();
         let judged = options.tools.adversarial_policy.enabled;
         let settings = options.resolve().unwrap();
         let workspace = tempfile::tempdir().unwrap();
-        let asked = Arc::new(Asked::default());
+        let asked = Arc::new(SilentApprover::default());
         let guard = Guard::builder()
             .workspace(workspace.path())
             .executor(Idle(ShellExecutor::new(settings.shell.clone())))
@@ -433,7 +433,7 @@ fn every_door_judges_a_call_alike() {
     let mut lot = Lot(0x9e37_79b9_7f4a_7c15);
     let (mut wrong, mut seen) = (Vec::new(), BTreeMap::new());
     for (number, configuration) in CONFIGURATIONS.into_iter().enumerate() {
-        let house = House::of(configuration);
+        let house = House::new(configuration);
         runtime.block_on(house.list());
         for _ in 0..CALLS {
             let call = lot.call(&house.tools);

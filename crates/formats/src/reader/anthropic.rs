@@ -55,7 +55,7 @@ impl Reader for Anthropic {
 
 impl Values for Anthropic {
     fn shape(&self, value: &RawValue) -> Shape {
-        match Fields::of(value) {
+        match Fields::from_value(value) {
             Some(fields) if fields.has("messages") || fields.has("request") => Shape::Session,
             _ => Shape::Part,
         }
@@ -65,7 +65,7 @@ impl Values for Anthropic {
         if self.shape(value) == Shape::Part {
             return read_message(value, place, session);
         }
-        let Some(mut fields) = Fields::of(value) else { return };
+        let Some(mut fields) = Fields::from_value(value) else { return };
         if let Some(id) = fields.string("id").filter(|id| !id.is_empty()) {
             session.transcript.id = id.into_owned();
         }
@@ -97,7 +97,7 @@ fn read_request(fields: &mut Fields<'_>, place: &mut Locator<'_>, session: &mut 
 
 fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     let line = place.line_of(raw.get());
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         return session.problem(line, "a message is not an object");
     };
     let mut role = match fields.string("role").as_deref() {

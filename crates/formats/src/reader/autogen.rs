@@ -52,7 +52,7 @@ impl Messages for Autogen {
             "ToolCallRequestEvent" | "ToolCallExecutionEvent" => {
                 let mut out = Parts::new(bare, session);
                 for raw in fields.array("content").unwrap_or_default() {
-                    match Fields::of(raw) {
+                    match Fields::from_value(raw) {
                         Some(mut item) if kind == "ToolCallRequestEvent" => {
                             out.call(call(&mut item));
                         }

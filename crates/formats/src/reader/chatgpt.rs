@@ -48,7 +48,7 @@ impl Values for Chatgpt {
 
     fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
         let line = place.line_of(value.get());
-        let Some(mut fields) = Fields::of(value) else {
+        let Some(mut fields) = Fields::from_value(value) else {
             return session.problem(line, "a conversation is not an object");
         };
         let id = fields.string("conversation_id").or_else(|| fields.string("id"));
@@ -61,7 +61,7 @@ impl Values for Chatgpt {
         };
         for raw in branch(&mapping, fields.string("current_node")) {
             let line = place.line_of(raw.get());
-            if let Some(mut message) = Fields::of(raw) {
+            if let Some(mut message) = Fields::from_value(raw) {
                 read_message(&mut message, line, session);
             }
         }
@@ -74,7 +74,7 @@ fn branch<'a>(mapping: &Fields<'a>, current: Option<Cow<'_, str>>) -> Vec<&'a Ra
     let mut last = None;
     let mut nodes: HashMap<String, (Option<String>, Option<&'a RawValue>)> = HashMap::new();
     for (id, raw) in mapping.left() {
-        let Some(mut node) = Fields::of(raw) else { continue };
+        let Some(mut node) = Fields::from_value(raw) else { continue };
         last = Some(id.to_owned());
         let parent = node.string("parent").map(Cow::into_owned);
         nodes.insert(id.to_owned(), (parent, node.take("message")));

@@ -122,7 +122,7 @@ impl Log {
         };
         for raw in list {
             let line = place.line_of(raw.get());
-            match Fields::of(raw) {
+            match Fields::from_value(raw) {
                 Some(fields) => self.entry(fields, line, None),
                 None => self.session.problem(line, "a line is not an object"),
             }
@@ -357,7 +357,7 @@ fn add_details(outcome: &mut Outcome, raw: &RawValue) -> Option<String> {
         }
         return None;
     }
-    let mut details = Fields::of(raw)?;
+    let mut details = Fields::from_value(raw)?;
     outcome.subagent_calls = details.number("totalToolUseCount");
     outcome.truncated |= details.boolean("truncated") == Some(true);
     if details.has("backgroundTaskId")

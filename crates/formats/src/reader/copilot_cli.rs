@@ -133,7 +133,7 @@ fn read_said(data: &mut Fields<'_>, bare: Message, session: &mut Session) {
         out.text(&said.text);
     }
     for raw in requests {
-        match Fields::of(raw) {
+        match Fields::from_value(raw) {
             Some(mut request) => {
                 let call = call(&mut request, "name");
                 out.session.told.insert(call.id.clone(), line);
@@ -171,7 +171,7 @@ fn read_start_of_call(data: &mut Fields<'_>, bare: Message, session: &mut Sessio
 fn read_end_of_call(data: &mut Fields<'_>, bare: Message, session: &mut Session) {
     let call_id = data.string("toolCallId").unwrap_or_default().into_owned();
     let mut outcome = Outcome { call_id, line: bare.line, ..Outcome::default() };
-    match data.take("result").map(|raw| (raw, Fields::of(raw))) {
+    match data.take("result").map(|raw| (raw, Fields::from_value(raw))) {
         Some((_, Some(mut result))) if result.has("content") => {
             if let Some(raw) = result.take("content") {
                 blocks::read_content(raw, &mut outcome, session);
@@ -203,7 +203,7 @@ fn read_end_of_call(data: &mut Fields<'_>, bare: Message, session: &mut Session)
 fn read_error(data: &mut Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
     let Some(raw) = data.take("error") else { return };
     outcome.is_error = Some(true);
-    let Some(mut error) = Fields::of(raw) else {
+    let Some(mut error) = Fields::from_value(raw) else {
         return blocks::read_content(raw, outcome, session);
     };
     let status = error.string("code").and_then(|code| Status::from_dialect(&code));

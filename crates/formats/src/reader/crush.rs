@@ -93,7 +93,7 @@ fn read_parts(raw: &RawValue, bare: Message, session: &mut Session) {
 
 fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
     let line = out.line();
-    let Some(mut part) = Fields::of(raw) else {
+    let Some(mut part) = Fields::from_value(raw) else {
         return out.session.problem(line, "a part of a message is not an object");
     };
     let kind = part.string("type").unwrap_or(Cow::Borrowed("without type"));

@@ -70,7 +70,7 @@ impl Messages for Dify {
         let answer = fields.string("answer").unwrap_or_default();
         let mut thoughts: Vec<(u64, Fields<'_>)> = Vec::new();
         for raw in fields.array("agent_thoughts").unwrap_or_default() {
-            match Fields::of(raw) {
+            match Fields::from_value(raw) {
                 Some(mut thought) => {
                     thoughts.push((thought.number("position").unwrap_or(u64::MAX), thought));
                 }
@@ -104,7 +104,7 @@ fn read_thought(thought: &mut Fields<'_>, answer: &str, bare: Message, session: 
     let names: Vec<&str> = names.split(';').filter(|name| !name.is_empty()).collect();
     let input = thought.take("tool_input").map(text_of).unwrap_or_default();
     let observed = thought.take("observation").map(text_of).unwrap_or_default();
-    let (mut inputs, mut results) = (ByTool::of(&input, &names), ByTool::of(&observed, &names));
+    let (mut inputs, mut results) = (ByTool::new(&input, &names), ByTool::new(&observed, &names));
     let thought_id = thought.string("id").unwrap_or_default();
     let mut out = Parts::new(bare, session);
     let mut outcomes = Vec::with_capacity(names.len());
@@ -139,7 +139,7 @@ enum ByTool<'t> {
 }
 
 impl<'t> ByTool<'t> {
-    fn of(text: &'t str, names: &[&str]) -> Self {
+    fn new(text: &'t str, names: &[&str]) -> Self {
         match (Fields::parse(text), names) {
             (Ok(fields), names) if names.iter().any(|name| fields.has(name)) => Self::Named(fields),
             (_, [_]) if !text.is_empty() => Self::Whole(text),

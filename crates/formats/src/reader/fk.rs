@@ -54,7 +54,7 @@ impl Values for Fk {
 
     fn read_value(&self, value: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
         let line = place.line_of(value.get());
-        let Some(mut fields) = Fields::of(value) else {
+        let Some(mut fields) = Fields::from_value(value) else {
             return session.problem(line, "a fixture is not an object");
         };
         if let Some(raw) = fields.take("toolRegistry") {
@@ -100,7 +100,7 @@ fn invocation(
     if let Some(tool) = fields::string(raw) {
         return pair(id, &tool, None, Outcome::default(), line, asked, answered);
     }
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         return session.problem(line, "an invocation is not an object");
     };
     let named = ["tool", "name", "tool_name", "toolName"].iter().find_map(|n| fields.string(n));
@@ -130,7 +130,7 @@ fn step(
     asked: &mut Message,
     answered: &mut Message,
 ) {
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         return session.problem(line, "a step is not an object");
     };
     let Some(name) = ["step", "name", "action"].iter().find_map(|n| fields.string(n)) else {

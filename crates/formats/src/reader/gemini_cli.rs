@@ -53,7 +53,7 @@ impl Reader for GeminiCli {
 
 impl Values for GeminiCli {
     fn shape(&self, value: &RawValue) -> Shape {
-        match Fields::of(value) {
+        match Fields::from_value(value) {
             Some(fields) if fields.has("messages") || fields.has("contents") => Shape::Session,
             _ => Shape::Part,
         }
@@ -63,7 +63,7 @@ impl Values for GeminiCli {
         if self.shape(value) == Shape::Part {
             return read_message(value, place, session);
         }
-        let Some(mut fields) = Fields::of(value) else { return };
+        let Some(mut fields) = Fields::from_value(value) else { return };
         if let Some(id) = fields.string("sessionId") {
             session.transcript.id = id.into_owned();
         }
@@ -87,7 +87,7 @@ impl Values for GeminiCli {
 
 fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     let line = place.line_of(raw.get());
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         return session.problem(line, "a message is not an object");
     };
     if let Some(raw) = fields.take("parts") {
@@ -119,7 +119,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
     }
     for raw in fields.array("toolCalls").unwrap_or_default() {
         let line = place.line_of(raw.get());
-        match Fields::of(raw) {
+        match Fields::from_value(raw) {
             Some(mut call) => {
                 read_call(&mut call, line, session, &mut message, &mut outcomes);
                 session.leave(&call);
@@ -196,7 +196,8 @@ fn read_content(
         return;
     };
     for part in parts {
-        let Some(mut response) = Fields::of(part).and_then(|mut f| f.object("functionResponse"))
+        let Some(mut response) =
+            Fields::from_value(part).and_then(|mut f| f.object("functionResponse"))
         else {
             let text = blocks::read_blocks(part, message.line, session).text;
             content::join(&mut message.text, &text);
@@ -214,7 +215,7 @@ fn read_content(
 fn thoughts(fields: &mut Fields<'_>) -> String {
     let mut text = String::new();
     for raw in fields.array("thoughts").unwrap_or_default() {
-        let Some(mut thought) = Fields::of(raw) else { continue };
+        let Some(mut thought) = Fields::from_value(raw) else { continue };
         for name in ["subject", "description"] {
             content::join(&mut text, &thought.string(name).unwrap_or_default());
         }
@@ -238,7 +239,7 @@ fn read_call(
         for part in ["result", "status", "resultDisplay"] {
             call.take(part);
         }
-        let said = args.and_then(Fields::of).and_then(|mut args| args.take("result"));
+        let said = args.and_then(Fields::from_value).and_then(|mut args| args.take("result"));
         content::join(&mut message.text, &said.map(said_in).unwrap_or_default());
         // Its response is not a tool result.
         session.told.insert(id, session.len());
@@ -287,7 +288,7 @@ fn said_in(raw: &RawValue) -> String {
     if let Some(text) = fields::string(raw) {
         return text.into_owned();
     }
-    let Some(mut members) = Fields::of(raw) else { return raw.get().to_owned() };
+    let Some(mut members) = Fields::from_value(raw) else { return raw.get().to_owned() };
     match members.string("response") {
         Some(text) => text.into_owned(),
         None => raw.get().to_owned(),
@@ -301,7 +302,7 @@ fn calls_of(mut progress: Fields<'_>) -> Option<u64> {
     let activities = progress.array("recentActivity")?;
     let (mut calls, mut words, mut others) = (0, 0, 0);
     for activity in &activities {
-        let Some(mut activity) = Fields::of(activity) else { continue };
+        let Some(mut activity) = Fields::from_value(activity) else { continue };
         match (activity.string("type").as_deref(), activity.string("content").as_deref()) {
             (Some("tool_call"), Some(LAST_WORD)) => words += 1,
             (Some("tool_call"), _) => calls += 1,

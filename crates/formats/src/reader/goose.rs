@@ -57,7 +57,7 @@ impl Messages for Goose {
 }
 
 fn read_block(raw: &RawValue, out: &mut Parts<'_>) {
-    let Some(mut block) = Fields::of(raw) else {
+    let Some(mut block) = Fields::from_value(raw) else {
         let line = out.line();
         return out.session.problem(line, "a content block is not an object");
     };
@@ -104,7 +104,7 @@ fn read_result(mut result: Fields<'_>, outcome: &mut Outcome, session: &mut Sess
         word => ending::read_word(word, outcome, session),
     }
     ending::read_members(&["error"], &mut result, outcome, session);
-    match result.take("value").map(|value| (value, Fields::of(value))) {
+    match result.take("value").map(|value| (value, Fields::from_value(value))) {
         Some((_, Some(mut answer))) if answer.has("content") => {
             if let Some(raw) = answer.take("content") {
                 blocks::read_content(raw, outcome, session);

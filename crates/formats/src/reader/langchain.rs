@@ -64,7 +64,7 @@ impl Reader for Langchain {
 impl Values for Langchain {
     fn shape(&self, value: &RawValue) -> Shape {
         let lists = ["messages", "values", "user_input", "inputs", "outputs"];
-        match Fields::of(value) {
+        match Fields::from_value(value) {
             Some(fields) if lists.iter().any(|list| fields.has(list)) => Shape::Session,
             _ => Shape::Part,
         }
@@ -74,7 +74,7 @@ impl Values for Langchain {
         if self.shape(value) == Shape::Part {
             return read_message(value, place, session);
         }
-        let Some(mut fields) = Fields::of(value) else { return };
+        let Some(mut fields) = Fields::from_value(value) else { return };
         if let Some(id) = fields.string("id").filter(|id| !id.is_empty()) {
             session.transcript.id = id.into_owned();
         }
@@ -114,7 +114,9 @@ fn read_run(fields: &mut Fields<'_>, place: &mut Locator<'_>, session: &mut Sess
         Some(list) => list.into_iter().next(),
         None => Some(raw),
     });
-    if let Some(message) = first.and_then(Fields::of).and_then(|mut first| first.take("message")) {
+    if let Some(message) =
+        first.and_then(Fields::from_value).and_then(|mut first| first.take("message"))
+    {
         read_message(message, place, session);
     }
 }
@@ -135,7 +137,7 @@ fn read_list(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
 
 fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     let line = place.line_of(raw.get());
-    let Some(mut outer) = Fields::of(raw) else {
+    let Some(mut outer) = Fields::from_value(raw) else {
         return session.problem(line, "a message is not an object");
     };
     let wrapped = outer.object("data").or_else(|| outer.object("kwargs"));

@@ -86,7 +86,7 @@ impl Messages for Letta {
 fn read_calls(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
     let one = fields.take("tool_call");
     for raw in one.into_iter().chain(fields.array("tool_calls").unwrap_or_default()) {
-        match Fields::of(raw) {
+        match Fields::from_value(raw) {
             Some(mut call) => {
                 out.call(ToolCall {
                     id: call.string("tool_call_id").unwrap_or_default().into_owned(),
@@ -114,7 +114,7 @@ fn read_returns(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
 }
 
 fn read_listed(raw: &RawValue, out: &mut Parts<'_>) {
-    match Fields::of(raw) {
+    match Fields::from_value(raw) {
         Some(mut returned) => {
             read_return(&mut returned, out);
             returned.pass_over(&["type"]);
@@ -149,7 +149,7 @@ fn read_return(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
 fn read_approvals(fields: &mut Fields<'_>, out: &mut Parts<'_>) {
     let answers = fields.array("approvals").unwrap_or_default();
     for raw in &answers {
-        let Some(mut answer) = Fields::of(raw) else {
+        let Some(mut answer) = Fields::from_value(raw) else {
             out.session.skip_part("approval", "that is not an object");
             continue;
         };

@@ -64,7 +64,7 @@ impl Reader for Mcp {
 }
 
 /// A request that has not been answered yet.
-struct Asked {
+struct OpenRequest {
     method: String,
     /// The recorded direction, if any.
     direction: Option<String>,
@@ -74,7 +74,7 @@ struct Log {
     session: Session,
     /// Pending requests by the text of their id. Each side numbers its own requests, so the
     /// direction is compared as well.
-    pending: HashMap<String, Vec<Asked>>,
+    pending: HashMap<String, Vec<OpenRequest>>,
     tools: Option<Vec<Tool>>,
 }
 
@@ -88,7 +88,7 @@ impl Log {
 
     fn entry(&mut self, raw: &RawValue, place: &mut Locator<'_>) {
         let line = place.line_of(raw.get());
-        let Some(mut fields) = Fields::of(raw) else {
+        let Some(mut fields) = Fields::from_value(raw) else {
             return self.session.problem(line, "a message is not an object");
         };
         if fields.has("jsonrpc") {
@@ -104,7 +104,7 @@ impl Log {
         let inner = match &text {
             // Some loggers store the message as the text that was sent.
             Some(text) => Fields::parse(text).ok(),
-            None => Fields::of(inner),
+            None => Fields::from_value(inner),
         };
         match inner {
             Some(mut inner) => self.message(&mut inner, line, time, direction.as_deref()),
@@ -131,8 +131,10 @@ impl Log {
                 } else {
                     self.session.skip_named("message", &method);
                 }
-                let asked =
-                    Asked { method: method.into_owned(), direction: direction.map(str::to_owned) };
+                let asked = OpenRequest {
+                    method: method.into_owned(),
+                    direction: direction.map(str::to_owned),
+                };
                 self.pending.entry(id).or_default().push(asked);
             }
             (Some(method), None) => self.session.skip_named("message", &method),
@@ -173,7 +175,7 @@ impl Log {
         let result = fields.take("result");
         let error = fields.take("error");
         let looks_like_call = result
-            .and_then(Fields::of)
+            .and_then(Fields::from_value)
             .is_some_and(|result| result.has("content") || result.has("structuredContent"));
         match asked {
             Some(asked) if asked.method == "tools/list" => {
@@ -202,9 +204,9 @@ impl Log {
         // A response with both a result and an error has failed.
         if let Some(raw) = error {
             outcome.is_error = Some(true);
-            let told = Fields::of(raw).and_then(|mut error| error.string("message"));
+            let told = Fields::from_value(raw).and_then(|mut error| error.string("message"));
             outcome.text = told.map_or_else(|| raw.get().to_owned(), |told| told.into_owned());
-        } else if let Some(mut result) = result.and_then(Fields::of) {
+        } else if let Some(mut result) = result.and_then(Fields::from_value) {
             if result.string("resultType").as_deref() == Some("input_required") {
                 return self.session.skip("result that asks for input");
             }

@@ -48,7 +48,7 @@ impl Reader for MiniSweAgent {
 
 impl Values for MiniSweAgent {
     fn shape(&self, value: &RawValue) -> Shape {
-        match Fields::of(value) {
+        match Fields::from_value(value) {
             Some(fields) if fields.has("role") => Shape::Part,
             _ => Shape::Session,
         }
@@ -59,7 +59,7 @@ impl Values for MiniSweAgent {
             return read_message(value, place, session);
         }
         let line = place.line_of(value.get());
-        let Some(mut fields) = Fields::of(value) else {
+        let Some(mut fields) = Fields::from_value(value) else {
             return session.problem(line, "a trajectory is not an object");
         };
         if let Some(id) = fields.string("instance_id") {
@@ -79,7 +79,7 @@ impl Values for MiniSweAgent {
 
 fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     let line = place.line_of(raw.get());
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         return session.problem(line, "a message is not an object");
     };
     let text = fields.take("content").map(|raw| blocks::read_blocks(raw, line, session).text);

@@ -72,6 +72,6 @@ pub(crate) static READERS: [&dyn Reader; 31] = [
 ];
 
 /// The reader of a format.
-pub(crate) fn of(format: Format) -> Option<&'static dyn Reader> {
+pub(crate) fn for_format(format: Format) -> Option<&'static dyn Reader> {
     READERS.iter().copied().find(|reader| reader.format() == format)
 }

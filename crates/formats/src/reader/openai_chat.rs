@@ -56,7 +56,7 @@ impl Reader for OpenaiChat {
 
 impl Values for OpenaiChat {
     fn shape(&self, value: &RawValue) -> Shape {
-        match Fields::of(value) {
+        match Fields::from_value(value) {
             Some(fields) if fields.has("messages") || fields.has("choices") => Shape::Session,
             _ => Shape::Part,
         }
@@ -66,7 +66,7 @@ impl Values for OpenaiChat {
         if self.shape(value) == Shape::Part {
             return read_message(value, place, session);
         }
-        let Some(mut fields) = Fields::of(value) else { return };
+        let Some(mut fields) = Fields::from_value(value) else { return };
         let line = place.line_of(value.get());
         if let Some(id) = fields.string("id").filter(|id| !id.is_empty()) {
             session.transcript.id = id.into_owned();
@@ -90,7 +90,8 @@ impl Values for OpenaiChat {
             None => {}
         }
         for choice in fields.array("choices").unwrap_or_default() {
-            if let Some(message) = Fields::of(choice).and_then(|mut choice| choice.take("message"))
+            if let Some(message) =
+                Fields::from_value(choice).and_then(|mut choice| choice.take("message"))
             {
                 read_message(message, place, session);
             }
@@ -105,7 +106,7 @@ impl Values for OpenaiChat {
 /// Adds exactly one message in every case, so that positions match the input.
 fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     let line = place.line_of(raw.get());
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         session.problem(line, "a message is not an object");
         return session.push(placeholder(line));
     };

@@ -70,7 +70,7 @@ impl Reader for OpenaiResponses {
 
 impl Values for OpenaiResponses {
     fn shape(&self, value: &RawValue) -> Shape {
-        match Fields::of(value) {
+        match Fields::from_value(value) {
             Some(fields) if fields.has("type") || fields.has("role") => Shape::Part,
             Some(fields) if fields.has("input") || fields.has("output") => Shape::Session,
             _ => Shape::Part,
@@ -81,7 +81,7 @@ impl Values for OpenaiResponses {
         if self.shape(value) == Shape::Part {
             return item(value, place, session);
         }
-        let Some(mut fields) = Fields::of(value) else { return };
+        let Some(mut fields) = Fields::from_value(value) else { return };
         if let Some(id) = fields.string("id").filter(|id| !id.is_empty()) {
             session.transcript.id = id.into_owned();
         }
@@ -109,7 +109,7 @@ impl Values for OpenaiResponses {
 
 fn item(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     let line = place.line_of(raw.get());
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         return session.problem(line, "an item is not an object");
     };
     let kind = fields.string("type").unwrap_or(Cow::Borrowed("message"));

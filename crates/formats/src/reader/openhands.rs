@@ -53,7 +53,7 @@ impl Reader for Openhands {
 
 impl Values for Openhands {
     fn shape(&self, value: &RawValue) -> Shape {
-        match Fields::of(value) {
+        match Fields::from_value(value) {
             Some(fields) if fields.has("history") => Shape::Session,
             _ => Shape::Part,
         }
@@ -63,7 +63,7 @@ impl Values for Openhands {
         if self.shape(value) == Shape::Part {
             return read_events(value, place, session);
         }
-        let Some(mut fields) = Fields::of(value) else { return };
+        let Some(mut fields) = Fields::from_value(value) else { return };
         if let Some(id) = fields.string("instance_id") {
             session.transcript.id = id.into_owned();
         }
@@ -84,7 +84,7 @@ fn read_events(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
 
 fn read_event(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     let line = place.line_of(raw.get());
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         return session.problem(line, "an event is not an object");
     };
     let time = fields.take("timestamp").and_then(time::millis);
@@ -200,7 +200,7 @@ fn read_action(action: &str, fields: &mut Fields<'_>, mut message: Message, sess
     let line = message.line;
     // Before November 2024, arguments were stored next to the action.
     let raw_args = fields.take("args");
-    let mut nested = raw_args.and_then(Fields::of);
+    let mut nested = raw_args.and_then(Fields::from_value);
     let args = nested.as_mut().unwrap_or(fields);
     let thought = args.string("thought").unwrap_or_default().into_owned();
     match action {
@@ -280,10 +280,10 @@ fn emitted(mut metadata: Fields<'_>) -> Option<(String, String, Option<Arguments
         .and_then(|mut response| response.array("choices"))
         .into_iter()
         .flatten()
-        .filter_map(|choice| Fields::of(choice)?.object("message")?.array("tool_calls"))
+        .filter_map(|choice| Fields::from_value(choice)?.object("message")?.array("tool_calls"))
         .flatten()
         .find_map(|call| {
-            let mut call = Fields::of(call)?;
+            let mut call = Fields::from_value(call)?;
             (call.string("id")? == id.as_str())
                 .then(|| call.object("function")?.take_any("arguments"))
                 .flatten()

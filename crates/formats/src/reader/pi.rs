@@ -140,7 +140,7 @@ fn read_content(raw: Option<&RawValue>, out: &mut Parts<'_>) {
     }
     let line = out.line();
     for raw in fields::array(raw).unwrap_or_default() {
-        let Some(mut block) = Fields::of(raw) else {
+        let Some(mut block) = Fields::from_value(raw) else {
             out.session.problem(line, "a content block is not an object");
             continue;
         };

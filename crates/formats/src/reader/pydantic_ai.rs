@@ -54,7 +54,7 @@ impl Messages for PydanticAi {
 
 fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
     let line = out.line();
-    let Some(mut part) = Fields::of(raw) else {
+    let Some(mut part) = Fields::from_value(raw) else {
         return out.session.problem(line, "a part of a message is not an object");
     };
     let kind = part.string("part_kind").unwrap_or(Cow::Borrowed("without kind"));

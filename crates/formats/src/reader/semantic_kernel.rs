@@ -61,7 +61,7 @@ impl Messages for SemanticKernel {
 
 fn read_item(raw: &RawValue, out: &mut Parts<'_>) {
     let line = out.line();
-    let Some(mut item) = Fields::of(raw) else {
+    let Some(mut item) = Fields::from_value(raw) else {
         return out.session.problem(line, "an item of a message is not an object");
     };
     let kind = item.string("content_type").unwrap_or(Cow::Borrowed("without type"));

@@ -69,7 +69,7 @@ impl Reader for SweAgent {
 
 impl Values for SweAgent {
     fn shape(&self, value: &RawValue) -> Shape {
-        match Fields::of(value) {
+        match Fields::from_value(value) {
             Some(fields) if fields.has("trajectory") => Shape::Session,
             _ => Shape::Part,
         }
@@ -79,7 +79,7 @@ impl Values for SweAgent {
         if self.shape(value) == Shape::Part {
             return read_step(value, place, session);
         }
-        let Some(mut fields) = Fields::of(value) else { return };
+        let Some(mut fields) = Fields::from_value(value) else { return };
         if let Some(id) = fields.string("instance_id") {
             session.transcript.id = id.into_owned();
         }
@@ -100,7 +100,7 @@ impl Values for SweAgent {
 /// on (demonstrations aside), because the steps repeat it.
 fn read_opening(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) -> bool {
     let line = place.line_of(raw.get());
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         session.problem(line, "a message is not an object");
         return true;
     };
@@ -121,7 +121,7 @@ fn read_opening(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
 
 fn read_step(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     let line = place.line_of(raw.get());
-    let Some(mut fields) = Fields::of(raw) else {
+    let Some(mut fields) = Fields::from_value(raw) else {
         return session.problem(line, "a step is not an object");
     };
     let thought = fields.string("thought").unwrap_or_default();

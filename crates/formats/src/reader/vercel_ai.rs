@@ -66,7 +66,7 @@ impl Messages for VercelAi {
         let content = fields.take("content");
         let invocations = fields.array("toolInvocations").unwrap_or_default();
         let mut out = Parts::new(Message { line, time, ..Message::text(role, "") }, session);
-        if let Some(mut stored) = content.and_then(Fields::of).filter(|_| parts.is_none()) {
+        if let Some(mut stored) = content.and_then(Fields::from_value).filter(|_| parts.is_none()) {
             if let Some(id) = fields.string("threadId") {
                 out.session.transcript.id = id.into_owned();
             }
@@ -80,7 +80,7 @@ impl Messages for VercelAi {
             return out.done();
         }
         for raw in invocations {
-            match Fields::of(raw) {
+            match Fields::from_value(raw) {
                 Some(mut invocation) => whole_call(None, &mut invocation, &mut out),
                 None => out.session.problem(line, "a tool invocation is not an object"),
             }
@@ -100,7 +100,7 @@ fn read_stored(stored: &mut Fields<'_>, out: &mut Parts<'_>) {
     let invocations = stored.array("toolInvocations").unwrap_or_default();
     let text = stored.string("content").unwrap_or_default();
     if parts.is_empty() {
-        for mut invocation in invocations.into_iter().filter_map(Fields::of) {
+        for mut invocation in invocations.into_iter().filter_map(Fields::from_value) {
             whole_call(None, &mut invocation, out);
         }
         out.text(&text);
@@ -113,7 +113,7 @@ fn read_stored(stored: &mut Fields<'_>, out: &mut Parts<'_>) {
 }
 
 fn read_part(raw: &RawValue, out: &mut Parts<'_>) {
-    let Some(mut part) = Fields::of(raw) else {
+    let Some(mut part) = Fields::from_value(raw) else {
         let line = out.line();
         return out.session.problem(line, "a part of a message is not an object");
     };
@@ -176,7 +176,7 @@ fn result(fields: &mut Fields<'_>, failed: bool, out: &mut Parts<'_>) {
     ending::read_members(&["isError"], fields, &mut outcome, out.session);
     let output = fields.take("output");
     let kinds = ["text", "json", "error-text", "error-json", "content", "execution-denied"];
-    let typed = output.and_then(Fields::of).and_then(|mut output| {
+    let typed = output.and_then(Fields::from_value).and_then(|mut output| {
         let kind = output.string("type").filter(|kind| kinds.contains(&kind.as_ref()))?;
         Some((kind, output.take("value").or_else(|| output.take("reason"))))
     });
@@ -233,7 +233,7 @@ fn whole_call(tool: Option<&str>, fields: &mut Fields<'_>, out: &mut Parts<'_>) 
         None => ending::read_rest(fields, &mut outcome, out.session),
     }
     // Mastra's marker that a tool threw an exception.
-    let fault = value.and_then(Fields::of).and_then(|mut value| value.take("error"));
+    let fault = value.and_then(Fields::from_value).and_then(|mut value| value.take("error"));
     if fault.is_some_and(|fault| fault.get() == "true") {
         outcome.is_error = Some(true);
     }

@@ -12,7 +12,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    pub(super) fn of(output: &ToolOutput, redactor: &Redactor) -> Self {
+    pub(super) fn from_output(output: &ToolOutput, redactor: &Redactor) -> Self {
         let clean = |text: &String| redactor.redact(text).into_owned();
         Self {
             content: output.content.iter().map(|block| clean_block(block, redactor)).collect(),
@@ -76,7 +76,7 @@ mod tests {
             warnings: vec![token.to_owned()],
             ..ToolOutput::default()
         };
-        let beside = Beside::of(&output, &Redactor::standard());
+        let beside = Beside::from_output(&output, &Redactor::standard());
         let kept: Vec<usize> =
             beside.content.iter().map(|block| block.to_string().matches(token).count()).collect();
         assert_eq!(kept, [0, 1, 1, 0]);

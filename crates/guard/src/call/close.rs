@@ -6,7 +6,7 @@ use super::CallError;
 use super::beside::Beside;
 use super::execute::Ended;
 use crate::admitted::Admitted;
-use crate::auditing::{Said, reason_in};
+use crate::auditing::{AuditContext, reason_in};
 use crate::gate::words;
 use crate::guard::Guard;
 use crate::recording::{Ending, Recorded, Recording};
@@ -51,7 +51,7 @@ impl Guard {
         admitted: &Admitted,
         recording: Recording,
         ended: Ended,
-        said: Said<'_>,
+        said: AuditContext<'_>,
     ) -> Result<ClosedCall, CallError> {
         let mut call = self.record(session, recording, ended, said).await?;
         let Recorded { closed, text, .. } = &call.recorded;
@@ -82,12 +82,12 @@ impl Guard {
         session: &Session,
         recording: Recording,
         ended: Ended,
-        said: Said<'_>,
+        said: AuditContext<'_>,
     ) -> Result<ClosedCall, CallError> {
         let Ended { output, status, category, attempts } = ended;
         let raw = output.raw_response.as_ref().map(|raw| self.redactor().redact_value(raw));
         let envelope = raw.and_then(|raw| serde_json::from_value(raw).ok());
-        let beside = Beside::of(&output, self.redactor());
+        let beside = Beside::from_output(&output, self.redactor());
         // A result with blocks is more than its text, so the raw response has a digest of its own.
         let whole = output.raw_response.as_ref().filter(|_| !output.content.is_empty());
         let raw_digest = whole.map(Digest::of_json);
@@ -95,7 +95,7 @@ impl Guard {
         let shown_chars = output.full.as_ref().map(|_| output.text.chars().count());
         let shown_cut = output.truncated;
         let rolled_back = output.rolled_back;
-        let said = Said { rolled_back, ..said };
+        let said = AuditContext { rolled_back, ..said };
         let (text, kept_cut) = match output.full {
             Some(full) => (full.text, full.cut),
             None => (output.text, shown_cut),
@@ -115,7 +115,7 @@ impl Guard {
             background: output.background,
             raw_digest,
         };
-        let said = Said { egress: &output.egress, ..said };
+        let said = AuditContext { egress: &output.egress, ..said };
         let recorded = self.finish(session, recording, ending, said).await?;
         if let Some(rolled_back) = rolled_back {
             self.tell(session, &recorded.opened, || ToolEvent::Rollback { rolled_back });
@@ -130,12 +130,12 @@ impl Guard {
         session: &Session,
         recording: Recording,
         ending: Ending,
-        said: Said<'_>,
+        said: AuditContext<'_>,
     ) -> Result<Recorded, CallError> {
         let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
         let failed = recorded.closed.status != Status::Completed;
         let reason = failed.then(|| reason_in(&recorded.text)).flatten();
-        let said = Said { reason, ..said };
+        let said = AuditContext { reason, ..said };
         self.audit_closed(session, &recorded.opened, &recorded.closed, said)
             .map_err(CallError::NotAudited)?;
         Ok(recorded)

@@ -31,7 +31,7 @@ impl Guard {
     ) -> Ended {
         let attempts = self.attempts(recording, cleared, scene);
         let ended = self.cancellable(session, recording, attempts).await;
-        ended.unwrap_or_else(|cancelled| Ended::of(Err(cancelled), 1))
+        ended.unwrap_or_else(|cancelled| Ended::from_result(Err(cancelled), 1))
     }
 
     /// Performs the call, and tries again if that may help and does no harm.
@@ -49,10 +49,10 @@ impl Guard {
         let mut egress = Vec::new();
         loop {
             let permit = cleared.permit(recording.execution_id(), attempts, &progress);
-            let mut ended = Ended::of(self.attempt(permit, scene).await, attempts);
+            let mut ended = Ended::from_result(self.attempt(permit, scene).await, attempts);
             egress.append(&mut ended.output.egress);
             ended.output.egress.clone_from(&egress);
-            let error = ended.category.map(|category| ToolError::of(category, ""));
+            let error = ended.category.map(|category| ToolError::new(category, ""));
             if !error.is_some_and(|error| may_retry(&error, retryable)) {
                 return ended;
             }
@@ -84,11 +84,11 @@ impl Guard {
         let caught = AssertUnwindSafe(running).catch_unwind();
         match tokio::time::timeout(self.longest_call(), caught).await {
             Ok(Ok(ended)) => ended,
-            Ok(Err(panic)) => Err(ToolError::of(
+            Ok(Err(panic)) => Err(ToolError::new(
                 ToolErrorCategory::PermanentFailure,
                 format!("the tool stopped unexpectedly: {}", said(panic.as_ref())),
             )),
-            Err(_) => Err(ToolError::of(
+            Err(_) => Err(ToolError::new(
                 ToolErrorCategory::Timeout,
                 format!("the tool timed out after {} s", self.longest_call().as_secs()),
             )),
@@ -100,10 +100,10 @@ impl Ended {
     /// The call was cancelled before it began.
     pub(super) fn cancelled() -> Self {
         let text = "the call was cancelled";
-        Self::of(Err(ToolError::of(ToolErrorCategory::Cancelled, text)), 1)
+        Self::from_result(Err(ToolError::new(ToolErrorCategory::Cancelled, text)), 1)
     }
 
-    fn of(result: Result<Option<ToolOutput>, ToolError>, attempts: u32) -> Self {
+    fn from_result(result: Result<Option<ToolOutput>, ToolError>, attempts: u32) -> Self {
         match result {
             Ok(Some(output)) => {
                 let category = output.failure;
@@ -113,8 +113,8 @@ impl Ended {
                 };
                 Self { output, status, category, attempts }
             }
-            Ok(None) => Self::of(
-                Err(ToolError::of(
+            Ok(None) => Self::from_result(
+                Err(ToolError::new(
                     ToolErrorCategory::PermanentFailure,
                     "the client that provides the tool did not run the call",
                 )),

@@ -20,7 +20,7 @@ use counterfoil_ledger::Links;
 use counterfoil_model::ToolCall;
 use counterfoil_redact::take_hidden_out;
 
-use crate::auditing::Said;
+use crate::auditing::AuditContext;
 use crate::session::{Session, Surroundings};
 
 pub(crate) use admit::{Refused, settled};
@@ -74,7 +74,8 @@ impl Session {
         };
         let Ruling { admitted, outcome, consulted } =
             guard.judge(self, Performer::Guard(&tools), admitted, &scene).await;
-        let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };
+        let said =
+            AuditContext { claim_source: scene.claim_source, consulted, ..AuditContext::default() };
         let cleared = match outcome {
             Ok(cleared) => cleared,
             Err(stopped) => return guard.stop(self, &admitted, stopped, &scene, said).await,

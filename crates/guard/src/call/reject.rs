@@ -10,7 +10,7 @@ use super::admit::Refused;
 use super::judge::Stopped;
 use super::{Answer, CallError};
 use crate::admitted::{Admitted, call_digest};
-use crate::auditing::Said;
+use crate::auditing::AuditContext;
 use crate::executor::{ToolErrorFeedback, classify_report};
 use crate::gate::Question;
 use crate::guard::Guard;
@@ -57,7 +57,7 @@ impl Guard {
         session.went(failed(&call.tool, &call.arguments, &text, None));
         let rejected =
             Rejected { call: intent, status: Status::Refused, category, codes, answer: text };
-        let said = Said { claim_source: scene.claim_source, ..Said::default() };
+        let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
         self.reject(session, rejected, Vec::new(), said).await
     }
 
@@ -87,7 +87,7 @@ impl Guard {
         };
         // A model that repeats such calls is making no progress.
         session.went(failed(&call.tool, &call.arguments, ONLY_THINKING, None));
-        let said = Said { claim_source: scene.claim_source, ..Said::default() };
+        let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
         self.reject(session, rejected, Vec::new(), said).await
     }
 
@@ -98,7 +98,7 @@ impl Guard {
         admitted: &Admitted,
         stopped: Stopped,
         scene: &Scene<'_>,
-        said: Said<'_>,
+        said: AuditContext<'_>,
     ) -> Result<Answer, CallError> {
         let answer = self.deny_admitted(session, admitted, stopped, scene, said).await?;
         let (call, tool) = (admitted.call(), admitted.tool());
@@ -114,7 +114,7 @@ impl Guard {
         admitted: &Admitted,
         stopped: Stopped,
         scene: &Scene<'_>,
-        said: Said<'_>,
+        said: AuditContext<'_>,
     ) -> Result<Answer, CallError> {
         let (call, tool) = (admitted.call(), admitted.tool());
         let mut intent = self
@@ -130,7 +130,7 @@ impl Guard {
         session: &Session,
         intent: Opened,
         stopped: Stopped,
-        said: Said<'_>,
+        said: AuditContext<'_>,
     ) -> Result<Answer, CallError> {
         let (category, codes, message, help, questions) = match stopped {
             Stopped::Asked(questions) => (
@@ -166,7 +166,7 @@ impl Guard {
         session: &Session,
         rejected: Rejected,
         questions: Vec<Question>,
-        said: Said<'_>,
+        said: AuditContext<'_>,
     ) -> Result<Answer, CallError> {
         self.record_rejected(session, &rejected, said).await?;
         let Rejected { call: Opened { execution_id, .. }, status, category, codes, answer } =
@@ -196,7 +196,7 @@ impl Guard {
         &self,
         session: &Session,
         rejected: &Rejected,
-        said: Said<'_>,
+        said: AuditContext<'_>,
     ) -> Result<(), CallError> {
         let draft = Draft::Rejected(rejected.clone());
         let written = self.ledger().append(session.id(), draft, Vec::new()).await;

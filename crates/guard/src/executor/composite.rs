@@ -104,7 +104,7 @@ impl CompositeExecutor {
     fn owner_or_error(&self, tool: &str) -> Result<Arc<dyn ErasedToolExecutor>, ToolError> {
         self.owner(tool).ok_or_else(|| {
             let message = format!("no executor owns the tool `{tool}`");
-            ToolError::of(ToolErrorCategory::ToolNotFound, message)
+            ToolError::new(ToolErrorCategory::ToolNotFound, message)
         })
     }
 }
@@ -213,5 +213,5 @@ impl ToolExecutor for CompositeExecutor {
 /// The owner returned that the tool is not its own. No other executor gets the call.
 fn disowned(tool: &str, owner: &ExecutorId) -> ToolError {
     let message = format!("`{owner}` owns the tool `{tool}` but did not execute it");
-    ToolError::of(ToolErrorCategory::PermanentFailure, message)
+    ToolError::new(ToolErrorCategory::PermanentFailure, message)
 }

@@ -146,7 +146,7 @@ impl FunctionExecutor {
                 "the number {digits} at `{pointer}` has more digits than this tool can handle; \
                  pass it as a string if the tool accepts one"
             );
-            return Err(ToolError::of(ToolErrorCategory::InvalidParameters, message));
+            return Err(ToolError::new(ToolErrorCategory::InvalidParameters, message));
         }
         (self.function)(call.arguments().clone(), progress.clone()).await.map(Some)
     }
@@ -163,7 +163,7 @@ fn tool_of<A: JsonSchema>(name: &str, description: &str) -> Tool {
 
 fn typed<A: DeserializeOwned>(arguments: &Value) -> Result<A, ToolError> {
     A::deserialize(arguments).map_err(|error| {
-        ToolError::of(ToolErrorCategory::InvalidParameters, format!("invalid arguments: {error}"))
+        ToolError::new(ToolErrorCategory::InvalidParameters, format!("invalid arguments: {error}"))
     })
 }
 

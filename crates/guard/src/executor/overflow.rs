@@ -23,7 +23,7 @@ impl OverflowExecutor {
     }
 
     fn read(&self, call: &Admitted, scene: &Scene<'_>) -> Result<ToolOutput, ToolError> {
-        let wrong = |message: String| ToolError::of(ToolErrorCategory::InvalidParameters, message);
+        let wrong = |message: String| ToolError::new(ToolErrorCategory::InvalidParameters, message);
         let number = |name: &str, default: usize| match call.arguments().get(name) {
             None | Some(Value::Null) => Ok(default),
             Some(value) => whole(value)
@@ -45,7 +45,7 @@ impl OverflowExecutor {
 
     /// Returns the recorded result of an execution of this session.
     fn text(&self, id: &str, session: &str) -> Result<String, ToolError> {
-        let failed = |message: String| ToolError::of(ToolErrorCategory::PermanentFailure, message);
+        let failed = |message: String| ToolError::new(ToolErrorCategory::PermanentFailure, message);
         let unreadable = |error| failed(format!("cannot read the record: {error}"));
         let receipt = self.ledger.receipt(id).map_err(unreadable)?;
         // INVARIANT: a result of another session looks the same as one that does not exist.

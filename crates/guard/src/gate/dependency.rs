@@ -111,7 +111,7 @@ pub struct Turn<'t> {
 impl<'t> Turn<'t> {
     /// The turn of a scene.
     #[must_use]
-    pub fn of(scene: &Scene<'t>) -> Self {
+    pub fn new(scene: &Scene<'t>) -> Self {
         Self { tools: scene.tools, completed: scene.completed, mentioned: scene.mentioned }
     }
 }

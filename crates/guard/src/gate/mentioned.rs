@@ -63,7 +63,7 @@ pub(in crate::gate) struct Line {
 
 impl Line {
     /// The command of a shell call; `None` for any other call and for one without a command.
-    pub(in crate::gate) fn of(call: &Admitted, shell: &ShellPolicyHandle) -> Option<Self> {
+    pub(in crate::gate) fn from_call(call: &Admitted, shell: &ShellPolicyHandle) -> Option<Self> {
         let policy = shell.load();
         let (command, directory) = policy.blocklist.command_in(call.into())?.ok()?;
         Some(Self { command: command.into_owned(), directory: directory.map(str::to_owned) })
@@ -204,7 +204,7 @@ pub(in crate::gate) fn in_command(line: &Line, ground: &Ground<'_>) -> Vec<Named
             located(word, from(command.directory.as_deref()).as_deref(), ground, &mut paths);
         }
     }
-    for target in targets::of(&script, &line.command) {
+    for target in targets::find(&script, &line.command) {
         let before = paths.len();
         let from = from(target.directory.as_deref());
         changed(&target.word, from.as_deref(), ground, &mut paths);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::hosted_call::HostedCall;
 use super::repetition;
-use crate::auditing::Said;
+use crate::auditing::AuditContext;
 use crate::call::CallError;
 use crate::guard::Guard;
 use crate::recording::{Ending, Recording};
@@ -80,7 +80,7 @@ impl Session {
             truncated: ended.truncated,
             ..Ending::default()
         };
-        let recorded = guard.finish(self, recording, ending, Said::default()).await?;
+        let recorded = guard.finish(self, recording, ending, AuditContext::default()).await?;
         let nudge = repetition::after(guard, self, hosted, around, &recorded.closed);
         let id = guard.id_beside(&recorded.opened.execution_id);
         let told: Vec<String> = nudge.into_iter().chain(id).collect();
@@ -105,7 +105,7 @@ impl Session {
             text: "the host did not make the call".to_owned(),
             ..Ending::default()
         };
-        guard.finish(self, recording, ending, Said::default()).await.map(drop)
+        guard.finish(self, recording, ending, AuditContext::default()).await.map(drop)
     }
 }
 

@@ -6,7 +6,7 @@ use counterfoil_model::PermitBasis;
 use super::hosted_call::HostedCall;
 use super::{repetition, secrets};
 use crate::admitted::Admitted;
-use crate::auditing::Said;
+use crate::auditing::AuditContext;
 use crate::call::{CallError, Performer, Ruling, Stopped};
 use crate::gate::{Clearance, GateId, Gates, Judged, Question, Reason};
 use crate::guard::Guard;
@@ -101,7 +101,7 @@ impl Session {
         intent.origin = tool.origin.clone();
         let reasons = vec![not_judged(&tool.name)];
         let stopped = Stopped::Denied(reasons.clone());
-        let said = Said { claim_source: scene.claim_source, ..Said::default() };
+        let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
         let denied = guard.deny(self, intent, stopped, said).await?;
         let execution_id = Some(denied.execution_id);
         Ok(Before { judged: Judged::Denied(reasons), notes: Vec::new(), execution_id })
@@ -121,7 +121,8 @@ impl Guard {
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let ruling = self.judge(session, Performer::Host, admitted, &scene).await;
         let Ruling { admitted, outcome, consulted } = ruling;
-        let said = Said { claim_source: scene.claim_source, consulted, ..Said::default() };
+        let said =
+            AuditContext { claim_source: scene.claim_source, consulted, ..AuditContext::default() };
         let (judged, basis, unasked) = for_host(outcome, session.host_basis(), asking);
         let secret = secrets::note(&admitted, self.runs_commands(&admitted.tool().name));
         let mut notes: Vec<String> = secret.into_iter().chain(unasked).collect();

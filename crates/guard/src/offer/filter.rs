@@ -75,7 +75,7 @@ pub struct ToolFilterResult {
 
 /// What is known about the turn.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct TurnContext<'a> {
     pub(super) query: &'a str,
     /// The tools that the request names.
     pub(super) named: &'a BTreeSet<String>,
@@ -94,7 +94,7 @@ pub(crate) struct ToolSchemaFilter {
 }
 
 impl ToolSchemaFilter {
-    pub(super) async fn of(tools: Vec<Tool>, embedder: &dyn Embedder) -> Self {
+    pub(super) async fn new(tools: Vec<Tool>, embedder: &dyn Embedder) -> Self {
         let texts: Vec<String> = tools.iter().map(text_of).collect();
         let embeddings = match embedder.embed(&texts).await {
             Ok(found) if found.len() == tools.len() => Some(found),
@@ -118,7 +118,7 @@ impl ToolSchemaFilter {
     pub(super) async fn filter(
         &self,
         options: &ToolFilterOptions,
-        asked: &Asked<'_>,
+        asked: &TurnContext<'_>,
         embedder: &dyn Embedder,
     ) -> ToolFilterResult {
         let mut result = ToolFilterResult::default();
@@ -187,7 +187,11 @@ fn text_of(tool: &Tool) -> String {
 }
 
 /// The reasons to show a tool regardless of its similarity to the request.
-fn shown(tool: &Tool, options: &ToolFilterOptions, asked: &Asked<'_>) -> Vec<InclusionReason> {
+fn shown(
+    tool: &Tool,
+    options: &ToolFilterOptions,
+    asked: &TurnContext<'_>,
+) -> Vec<InclusionReason> {
     let short = tool.description.split_whitespace().count() < options.min_description_words;
     let reasons = [
         // Any result may be cut, so this tool is needed whatever the request is about.

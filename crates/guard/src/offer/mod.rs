@@ -18,8 +18,8 @@ use crate::ports::Embedder;
 use crate::session::{Held, Session, Surroundings};
 
 pub(crate) use filter::LastFilter;
-use filter::{Asked, ToolSchemaFilter};
 pub use filter::{InclusionReason, ToolFilterOptions, ToolFilterResult, cosine};
+use filter::{ToolSchemaFilter, TurnContext};
 pub use thinking::{TafcOptions, schema_complexity};
 
 /// The tools that the model may see in this turn.
@@ -129,7 +129,8 @@ impl Guard {
         let filter = self.filter_of(&offer.tools, embedder).await;
         let referenced = session.record().calls.referenced().clone();
         let named = named(query, offer.tools.iter().map(|tool| &tool.name));
-        let asked = Asked { query, named: &named, referenced: &referenced, boosts: &offer.boosts };
+        let asked =
+            TurnContext { query, named: &named, referenced: &referenced, boosts: &offer.boosts };
         let result = filter.filter(options, &asked, embedder).await;
         let dependencies = &self.policy().settings.dependencies;
         offer.tools.retain(|tool| result.included.contains_key(&tool.name));
@@ -174,7 +175,7 @@ impl Guard {
         if let Some(filter) = last.as_ref().filter(|filter| filter.is_of(tools)) {
             return Arc::clone(filter);
         }
-        let filter = Arc::new(ToolSchemaFilter::of(tools.to_vec(), embedder).await);
+        let filter = Arc::new(ToolSchemaFilter::new(tools.to_vec(), embedder).await);
         *last = Some(Arc::clone(&filter));
         filter
     }

@@ -17,12 +17,12 @@ const SHORTEST: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Patterns {
     last: Option<(String, Value)>,
-    after: HashMap<String, Vec<Way>>,
+    after: HashMap<String, Vec<Pattern>>,
 }
 
 /// A pattern in which one call followed another.
 #[derive(Debug)]
-struct Way {
+struct Pattern {
     tool: String,
     arguments: Map<String, Value>,
     /// Arguments taken from the call before: the name here and the name there.
@@ -35,7 +35,7 @@ impl Patterns {
     pub(super) fn saw(&mut self, tool: &str, arguments: &Value) {
         let this = (tool.to_owned(), arguments.clone());
         let Some((before, earlier)) = self.last.replace(this) else { return };
-        let Some(way) = Way::between(&earlier, tool, arguments) else { return };
+        let Some(way) = Pattern::between(&earlier, tool, arguments) else { return };
         if !self.after.contains_key(&before) && self.after.len() >= MOST_TOOLS {
             return;
         }
@@ -65,7 +65,7 @@ impl Patterns {
     }
 }
 
-impl Way {
+impl Pattern {
     fn between(before: &Value, tool: &str, arguments: &Value) -> Option<Self> {
         let mut way =
             Self { tool: tool.to_owned(), arguments: Map::new(), taken: Vec::new(), seen: 1 };

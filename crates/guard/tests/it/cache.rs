@@ -22,7 +22,7 @@ fn counting(name: &str, effects: Effects, origin: Origin) -> (FunctionExecutor, 
     let executor = FunctionExecutor::new(tool, move |arguments: &Value| {
         let run = counted.fetch_add(1, Ordering::SeqCst) + 1;
         if arguments.get("fail").is_some() {
-            return Err(ToolError::of(ToolErrorCategory::PermanentFailure, "no"));
+            return Err(ToolError::new(ToolErrorCategory::PermanentFailure, "no"));
         }
         Ok(format!("run {run}"))
     });

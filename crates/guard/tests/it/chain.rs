@@ -127,7 +127,7 @@ fn flaky(runs: &Arc<AtomicUsize>, failures: usize, idempotent: bool) -> Function
     let runs = Arc::clone(runs);
     FunctionExecutor::new(definition, move |_: &Value| {
         if runs.fetch_add(1, Ordering::SeqCst) < failures {
-            return Err(ToolError::of(ToolErrorCategory::ServerError, "try again"));
+            return Err(ToolError::new(ToolErrorCategory::ServerError, "try again"));
         }
         Ok("fine")
     })

@@ -84,7 +84,7 @@ pub(crate) fn look_up() -> FunctionExecutor {
     FunctionExecutor::new(tool, |arguments: &Value| {
         let id = arguments["order_id"].as_str().unwrap_or_default();
         if id == "#W9" {
-            return Err(ToolError::of(ToolErrorCategory::PermanentFailure, "no order #W9"));
+            return Err(ToolError::new(ToolErrorCategory::PermanentFailure, "no order #W9"));
         }
         Ok(json!({ "order_id": id, "status": "pending", "total": 42.5 }))
     })

@@ -98,7 +98,7 @@ fn pauses_double_up_to_the_longest_and_end_with_attempts_and_budget() {
 #[test]
 fn what_is_never_tried_again() {
     for category in ToolErrorCategory::ALL {
-        let error = ToolError::of(category, "");
+        let error = ToolError::new(category, "");
         let transient = matches!(category, RateLimited | ServerError | NetworkError | Timeout);
         assert_eq!(may_retry(&error, true), transient, "{category}");
         assert!(!may_retry(&error, false), "{category}: its effect may have happened");

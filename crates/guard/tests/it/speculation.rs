@@ -50,10 +50,10 @@ struct Desk {
 
 impl Desk {
     fn with(options: &str, executor: impl FnOnce(&Arc<AtomicUsize>) -> FunctionExecutor) -> Self {
-        Self::of(options, |count| Arc::new(executor(count)))
+        Self::with_dyn(options, |count| Arc::new(executor(count)))
     }
 
-    fn of(
+    fn with_dyn(
         options: &str,
         executor: impl FnOnce(&Arc<AtomicUsize>) -> Arc<dyn ErasedToolExecutor>,
     ) -> Self {
@@ -119,7 +119,7 @@ fn only_what_is_harmless_and_asks_nobody_runs_ahead() {
             // The tool requires confirmation, in all circumstances.
             (Desk::with(DECODING, asking), "look_up", BALL, false),
             (
-                Desk::of(DECODING, |count| {
+                Desk::with_dyn(DECODING, |count| {
                     Arc::new(DynExecutor::new(Arc::new(look_up(count, 0).asking("it costs"))))
                 }),
                 "look_up",

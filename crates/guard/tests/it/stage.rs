@@ -130,7 +130,7 @@ impl ToolExecutor for Recording {
 
     fn refusal(&self, call: &Admitted, scene: &Scene<'_>) -> Option<ToolError> {
         self.note(format!("refuse {} in {}", call.tool().name, scene.session));
-        Some(ToolError::of(ToolErrorCategory::RateLimited, format!("{} is busy", self.id.name)))
+        Some(ToolError::new(ToolErrorCategory::RateLimited, format!("{} is busy", self.id.name)))
     }
 
     fn is_tool_retryable(&self, tool: &str) -> bool {

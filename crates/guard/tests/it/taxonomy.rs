@@ -33,7 +33,7 @@ fn taxonomy_table() {
     for (category, retryable, quality, kind) in TABLE {
         assert_eq!(category.is_retryable(), retryable, "{category}");
         assert_eq!(category.is_quality_failure(), quality, "{category}");
-        assert_eq!(ToolError::of(category, "").kind(), kind, "{category}");
+        assert_eq!(ToolError::new(category, "").kind(), kind, "{category}");
         let shell = ToolError::Shell { exit_code: 1, category, message: String::new() };
         assert_eq!(shell.kind(), kind, "{category}");
     }
@@ -58,7 +58,7 @@ fn shell_classification() {
         (255, "ssh: Permission denied (publickey)", Some(ExitCause::PermissionDenied)),
     ];
     for (exit_code, stderr, expected) in cases {
-        assert_eq!(ExitCause::of(exit_code, stderr), expected, "{exit_code} {stderr}");
+        assert_eq!(ExitCause::from_exit(exit_code, stderr), expected, "{exit_code} {stderr}");
         if let Some(cause) = expected {
             let category = if exit_code == 126 { PolicyBlocked } else { PermanentFailure };
             assert_eq!(cause.category(), category, "{exit_code} {stderr}");
@@ -183,7 +183,7 @@ fn a_failed_output_is_an_error_of_its_kind() {
         (ToolOutput::from("fine"), None),
         (
             ToolOutput { failure: Some(ServerError), ..ToolOutput::from("it is down") },
-            Some(ToolError::of(ServerError, "it is down")),
+            Some(ToolError::new(ServerError, "it is down")),
         ),
         (
             shell(1, PermanentFailure, "Permission denied"),
@@ -222,7 +222,7 @@ fn feedback_block() {
          postgres://app:[REDACTED:connection_string]@db/app\nsuggestion: try again later; if it keeps failing, \
          tell the user\nretryable: true",
     );
-    let custom = ToolErrorFeedback::from(&ToolError::of(RateLimited, "slow\tdown"));
+    let custom = ToolErrorFeedback::from(&ToolError::new(RateLimited, "slow\tdown"));
     assert_eq!(
         custom.suggesting("wait a minute").format_for_llm(),
         "[tool_error]\ncategory: RateLimited\nmessage: slow down\nsuggestion: wait a minute\n\

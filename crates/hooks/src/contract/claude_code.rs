@@ -12,7 +12,7 @@ pub(super) struct ClaudeCode;
 
 impl Contract for ClaudeCode {
     fn read(&self, sent: &ExactValue) -> Result<Event, ReadEventError> {
-        let mut sent = Sent::of(sent)?;
+        let mut sent = Sent::parse(sent)?;
         let name = sent.needed("hook_event_name")?;
         let happening = match name.as_str() {
             "PreToolUse" => Happening::Before(sent.call(Agent::ClaudeCode)?),

@@ -12,7 +12,7 @@ pub(super) struct Codex;
 
 impl Contract for Codex {
     fn read(&self, sent: &ExactValue) -> Result<Event, ReadEventError> {
-        let mut sent = Sent::of(sent)?;
+        let mut sent = Sent::parse(sent)?;
         let name = sent.needed("hook_event_name")?;
         let happening = match name.as_str() {
             "PreToolUse" => Happening::Before(sent.call(Agent::Codex)?),

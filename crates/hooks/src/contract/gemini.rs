@@ -15,7 +15,7 @@ const LAST_WORD: &str = "complete_task";
 
 impl Contract for Gemini {
     fn read(&self, sent: &ExactValue) -> Result<Event, ReadEventError> {
-        let mut sent = Sent::of(sent)?;
+        let mut sent = Sent::parse(sent)?;
         let name = sent.needed("hook_event_name")?;
         let mut helpers = None;
         let happening = match name.as_str() {

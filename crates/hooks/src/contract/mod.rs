@@ -45,7 +45,7 @@ pub enum ReadEventError {
     Missing(&'static str),
 }
 
-fn of(agent: Agent) -> &'static dyn Contract {
+fn for_agent(agent: Agent) -> &'static dyn Contract {
     match agent {
         Agent::ClaudeCode => &claude_code::ClaudeCode,
         Agent::Codex => &codex::Codex,
@@ -59,11 +59,11 @@ fn of(agent: Agent) -> &'static dyn Contract {
 /// When it is not an event. Unknown members are ignored.
 pub fn read_event(agent: Agent, text: &[u8]) -> Result<Event, ReadEventError> {
     let sent = read_lenient_exact(text).map_err(|e| ReadEventError::NotJson(e.to_string()))?;
-    let event = of(agent).read(&sent);
+    let event = for_agent(agent).read(&sent);
     let Some(member) = twice(text) else { return event };
     let is_before =
         event.is_err() || event.is_ok_and(|event| matches!(event.happening, Happening::Before(_)));
-    let before = (is_before || member == "hook_event_name").then(|| of(agent).before());
+    let before = (is_before || member == "hook_event_name").then(|| for_agent(agent).before());
     Err(ReadEventError::Twice { member, before })
 }
 
@@ -71,10 +71,10 @@ pub fn read_event(agent: Agent, text: &[u8]) -> Result<Event, ReadEventError> {
 /// empty if it could not be read.
 #[must_use]
 pub fn write_answer(agent: Agent, event: &str, answer: &Answer) -> Option<String> {
-    of(agent).write(event, answer).map(|value| value.to_string())
+    for_agent(agent).write(event, answer).map(|value| value.to_string())
 }
 
 /// The format of an agent's transcripts, and whether they are append-only.
 pub(crate) fn transcripts(agent: Agent) -> (Format, bool) {
-    of(agent).transcripts()
+    for_agent(agent).transcripts()
 }

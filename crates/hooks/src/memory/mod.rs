@@ -245,7 +245,7 @@ impl Memory {
             let summary = summary.map_err(|error| unreadable(error.to_string()))?;
             lines += u64::try_from(summary.lines).unwrap_or(0);
         }
-        let source = if grows { Source::of(&mut file, end, lines).ok() } else { None };
+        let source = if grows { Source::describe(&mut file, end, lines).ok() } else { None };
         let spoken = transcript.messages.iter().rposition(is_spoken_by_a_person);
         let first = known.max(spoken.map_or(0, |at| at + 1));
         Ok(Turn { transcript, first, known, source })

@@ -27,7 +27,7 @@ pub(super) struct Source {
 
 impl Source {
     /// Describes `file`, read up to this offset.
-    pub(super) fn of(file: &mut File, offset: u64, lines: u64) -> io::Result<Self> {
+    pub(super) fn describe(file: &mut File, offset: u64, lines: u64) -> io::Result<Self> {
         let identity = identity(file)?;
         Ok(Self { identity, offset, lines, digest: digest(file, offset)? })
     }

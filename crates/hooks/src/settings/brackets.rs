@@ -17,7 +17,7 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
-    pub(super) fn of(value: &jsonc_parser::ast::Value<'_>) -> Option<Self> {
+    pub(super) fn from_value(value: &jsonc_parser::ast::Value<'_>) -> Option<Self> {
         let elements = match value {
             jsonc_parser::ast::Value::Object(object) => {
                 object.properties.iter().map(|property| property.range).collect()

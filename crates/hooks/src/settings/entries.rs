@@ -54,7 +54,7 @@ const GEMINI: [Entry; 5] = [
 ];
 
 /// The table of an agent.
-pub(super) fn of(agent: Agent) -> &'static [Entry] {
+pub(super) fn for_agent(agent: Agent) -> &'static [Entry] {
     match agent {
         Agent::ClaudeCode => &CLAUDE_CODE,
         Agent::Codex => &CODEX,
@@ -67,7 +67,7 @@ const SESSION_START: Entry = entry("SessionStart", None, 10);
 
 /// The table of an agent, with the extras that its user wants.
 pub(super) fn with(agent: Agent, extras: Extras) -> Vec<Entry> {
-    let mut entries = of(agent).to_vec();
+    let mut entries = for_agent(agent).to_vec();
     if agent == Agent::ClaudeCode {
         let before = entries.iter_mut().filter(|entry| entry.event == "PreToolUse");
         before.for_each(|entry| entry.when_missing = extras.when_missing);
@@ -116,5 +116,5 @@ pub fn plugin_hooks() -> Value {
     let agent = Agent::ClaudeCode;
     let command = command_line(agent, "counterfoil");
     let event = |entry: &Entry| (entry.event.to_owned(), json!([entry.group(agent, &command)]));
-    Value::Object(of(agent).iter().map(event).collect())
+    Value::Object(for_agent(agent).iter().map(event).collect())
 }

@@ -179,7 +179,7 @@ fn handlers(text: &str, comments: bool, agent: Agent) -> Result<Vec<Ours>, Setti
             };
             let Node::Array(handlers) = &list.value else { continue };
             for (at, handler) in handlers.elements.iter().enumerate() {
-                let own = Brackets::of(handler);
+                let own = Brackets::from_value(handler);
                 let Node::Object(handler) = handler else { continue };
                 let Some(command) = handler.get_string("command") else { continue };
                 if program_of(agent, &command.value).is_none() {
@@ -192,7 +192,8 @@ fn handlers(text: &str, comments: bool, agent: Agent) -> Result<Vec<Ours>, Setti
                     (group, list_at),
                     (&list.value, at),
                 ];
-                let way = steps.into_iter().filter_map(|(n, at)| Some((Brackets::of(n)?, at)));
+                let way =
+                    steps.into_iter().filter_map(|(n, at)| Some((Brackets::from_value(n)?, at)));
                 found.push(Ours {
                     event: event.name.as_str().to_owned(),
                     command: command.value.clone().into_owned(),
@@ -211,7 +212,8 @@ fn handlers(text: &str, comments: bool, agent: Agent) -> Result<Vec<Ours>, Setti
 }
 
 fn insert_into(text: &str, node: &Node<'_>, key: Option<&str>, value: &Value) -> String {
-    Brackets::of(node).map_or_else(|| text.to_owned(), |into| insert(text, &into, key, value))
+    Brackets::from_value(node)
+        .map_or_else(|| text.to_owned(), |into| insert(text, &into, key, value))
 }
 
 /// Parses the document. Its root is an object.

@@ -224,7 +224,7 @@ pub fn config_has_hooks(text: &str) -> Result<bool, SettingsError> {
 /// The events that lack an installed hook.
 #[must_use]
 pub fn missing_events(agent: Agent, installed: &[InstalledHook]) -> Vec<&'static str> {
-    entries::of(agent)
+    entries::for_agent(agent)
         .iter()
         .map(|entry| entry.event)
         .filter(|event| installed.iter().all(|hook| hook.event != *event))

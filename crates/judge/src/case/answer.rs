@@ -11,7 +11,7 @@ pub(super) struct Answer<'r> {
 }
 
 impl<'r> Answer<'r> {
-    pub(super) fn of(facts: Facts<'r>) -> Option<Self> {
+    pub(super) fn new(facts: Facts<'r>) -> Option<Self> {
         let message = facts.message();
         let text = facts.record().said_in(message)?.text.as_ref();
         let original = facts.record().transcript().messages.get(message)?.text.as_str();
@@ -96,7 +96,7 @@ mod tests {
             let answer = Answer { text, original, equal: equal_stretches(text, original) };
             let at = text.find(words).unwrap();
             let span = answer.original(Span::new(at, at + words.len()));
-            assert_eq!(span.of(original), expected, "{original} {words}");
+            assert_eq!(span.slice(original), expected, "{original} {words}");
         }
     }
 }

@@ -30,7 +30,7 @@ const PIECE: usize = 200;
 const LONGEST_LINE: usize = 6_000;
 
 impl<'r> Excerpts<'r> {
-    pub(super) fn of(facts: Facts<'r>, answer: &str, need: &[Need], budget: usize) -> Self {
+    pub(super) fn new(facts: Facts<'r>, answer: &str, need: &[Need], budget: usize) -> Self {
         let total: usize = facts.lines().iter().map(|line| line.text.len() + OVERHEAD).sum();
         let breaks = || facts.lines().iter().map(|line| indents(&line.text)).sum::<usize>();
         if total <= budget && total + breaks() <= budget {
@@ -65,7 +65,7 @@ struct Choice<'r, 'n> {
 
 impl<'r, 'n> Choice<'r, 'n> {
     fn new(facts: Facts<'r>, answer: &str, need: &'n [Need], budget: usize) -> Self {
-        let relevance = Relevance::of(facts, answer, need);
+        let relevance = Relevance::new(facts, answer, need);
         let line_scores = relevance.of_lines(facts);
         Self {
             facts,

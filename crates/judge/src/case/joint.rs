@@ -18,7 +18,7 @@ impl<'r> Joint<'r> {
     /// possible. Cases that need a question of their own are left out: those with omissions, and
     /// those that share no question with another.
     #[must_use]
-    pub fn of(cases: Vec<Case<'r>>, budget: usize) -> Vec<Self> {
+    pub fn join(cases: Vec<Case<'r>>, budget: usize) -> Vec<Self> {
         let mut joints: Vec<Self> = Vec::new();
         for case in cases.into_iter().filter(|case| !case.is_cut()) {
             match joints.last_mut().filter(|joint| joint.has_room_for(&case, budget)) {

@@ -29,7 +29,7 @@ const NEAR_THE_END: u32 = 20;
 const ASKED_FOR: u32 = 1_000_000;
 
 impl Relevance {
-    pub(super) fn of(facts: Facts<'_>, answer: &str, need: &[Need]) -> Self {
+    pub(super) fn new(facts: Facts<'_>, answer: &str, need: &[Need]) -> Self {
         let chunks = facts.chunks();
         let mut found = Self { scores: vec![0; chunks.len()], telling: HashSet::new() };
         found.by_terms(facts, answer);

@@ -81,7 +81,7 @@ mod tests {
             ("Готово. Тесты прошли.", &["Готово.", "Тесты прошли."]),
         ] {
             let found = split(text);
-            let words: Vec<&str> = found.iter().map(|s| s.span.of(text)).collect();
+            let words: Vec<&str> = found.iter().map(|s| s.span.slice(text)).collect();
             assert_eq!(words, expected);
             assert!(found.iter().enumerate().all(|(at, s)| s.number == at + 1));
         }

@@ -11,7 +11,7 @@ use super::{Case, CaseLine};
 /// Maximum size of the headings in bytes.
 pub(super) const HEADINGS: usize = 400;
 
-pub(super) fn of(case: &Case<'_>) -> String {
+pub(super) fn render(case: &Case<'_>) -> String {
     let mut text = String::new();
     line(&mut text, "TOOLS OFFERED", &tools(case.facts));
     record(case, &mut text);

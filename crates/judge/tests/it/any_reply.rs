@@ -16,12 +16,12 @@ fn transcript() -> Transcript {
 
 /// Checks that every returned quotation is in the text.
 fn check(transcript: &Transcript, opinion: &Opinion) {
-    let record = Record::of(transcript);
-    let case = Case::of(record.up_to(3), &Ask::default()).unwrap();
+    let record = Record::new(transcript);
+    let case = Case::new(record.up_to(3), &Ask::default()).unwrap();
     let judged = assess(&case, opinion, &Grading { lowest: 0.0, threshold: 0.7 });
     assert_eq!(judged.findings.len() + judged.dropped.len(), opinion.findings.len());
     for finding in &judged.findings {
-        assert_eq!(finding.span.of(ANSWER), finding.says);
+        assert_eq!(finding.span.slice(ANSWER), finding.says);
         assert!(!finding.says.is_empty());
         if let Some(cited) = &finding.cited {
             assert_eq!(

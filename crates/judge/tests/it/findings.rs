@@ -106,7 +106,7 @@ fn opinions_are_confirmed_by_comparison() {
         };
         let severity = if expected.is_some() { Severity::Error } else { unconfirmed };
         assert_eq!(finding.severity, severity, "{answer}");
-        assert!(finding.span.of(answer).contains(&finding.says), "{answer}");
+        assert!(finding.span.slice(answer).contains(&finding.says), "{answer}");
     }
 }
 

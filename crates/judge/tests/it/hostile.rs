@@ -200,9 +200,9 @@ fn instructions_in_the_data_stay_data() {
         let calls = [("read_file", arguments.as_str(), steer)];
         let answer = format!("I read the file. {steer}");
         let transcript = session(steer, &calls, &answer);
-        let record = Record::of(&transcript);
-        let case = Case::of(record.up_to(3), &Ask::default()).unwrap();
-        let prompt = Prompt::of(&case, "5d3c01");
+        let record = Record::new(&transcript);
+        let case = Case::new(record.up_to(3), &Ask::default()).unwrap();
+        let prompt = Prompt::new(&case, "5d3c01");
         let at =
             |start: &str| prompt.question.lines().filter(|line| line.starts_with(start)).count();
         for only_once in
@@ -215,7 +215,7 @@ fn instructions_in_the_data_stay_data() {
             !prompt.question.contains(['\u{1b}', '\u{202e}', '\u{200b}', '\u{2028}', '\u{85}'])
         );
         // The instructions do not depend on the data.
-        assert_eq!(prompt.instructions, Prompt::of(&case, "x").instructions);
+        assert_eq!(prompt.instructions, Prompt::new(&case, "x").instructions);
     }
 }
 

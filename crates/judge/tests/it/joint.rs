@@ -46,10 +46,10 @@ END OF THIS ANSWER
 ";
 
 fn with_cases(transcript: &Transcript, budget: usize, see: impl FnOnce(Vec<Joint<'_>>)) {
-    let record = Record::of(transcript);
+    let record = Record::new(transcript);
     let ask = Ask { budget, ..Ask::default() };
-    let cases = answers(transcript).into_iter().filter_map(|at| Case::of(record.up_to(at), &ask));
-    see(Joint::of(cases.collect(), budget));
+    let cases = answers(transcript).into_iter().filter_map(|at| Case::new(record.up_to(at), &ask));
+    see(Joint::join(cases.collect(), budget));
 }
 
 #[test]

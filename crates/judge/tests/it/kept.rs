@@ -10,8 +10,8 @@ use crate::scene::{contradicted, opinion, session};
 fn a_digest_is_of_the_case() {
     let digest_of = |answer: &str| {
         let transcript = session("Hi.", &[("look", "{}", "x 5")], answer);
-        let record = Record::of(&transcript);
-        digest(&Case::of(record.up_to(3), &Ask::default()).unwrap())
+        let record = Record::new(&transcript);
+        digest(&Case::new(record.up_to(3), &Ask::default()).unwrap())
     };
     assert_eq!(digest_of("It is 5."), digest_of("It is 5."));
     assert_ne!(digest_of("It is 5."), digest_of("It is 6."));
@@ -20,8 +20,8 @@ fn a_digest_is_of_the_case() {
 #[test]
 fn a_line_is_read_as_it_was_written() {
     let transcript = session("Hi.", &[("look", "{}", "x 5")], "It is 6.");
-    let record = Record::of(&transcript);
-    let case = Case::of(record.up_to(3), &Ask::default()).unwrap();
+    let record = Record::new(&transcript);
+    let case = Case::new(record.up_to(3), &Ask::default()).unwrap();
     let given = opinion(vec![contradicted("is 6", "R1", "x 5")]);
     let line = OpinionLine::new(digest(&case), "m", given);
     let text = line.write().unwrap();
@@ -45,8 +45,8 @@ fn a_line_is_read_as_it_was_written() {
 #[test]
 fn results_of_batches_are_read() {
     let transcript = session("Hi.", &[("look", "{}", "x 5")], "It is 6.");
-    let record = Record::of(&transcript);
-    let case = Case::of(record.up_to(3), &Ask::default()).unwrap();
+    let record = Record::new(&transcript);
+    let case = Case::new(record.up_to(3), &Ask::default()).unwrap();
     let about = digest(&case);
     let id = about.to_string();
     let reply = r#"{"findings": []}"#;
@@ -95,9 +95,9 @@ fn results_of_batches_are_read() {
 #[test]
 fn a_question_of_a_batch_names_its_case() {
     let transcript = session("Hi.", &[("look", "{}", "x 5")], "It is 6.");
-    let record = Record::of(&transcript);
-    let case = Case::of(record.up_to(3), &Ask::default()).unwrap();
-    let (about, prompt) = (digest(&case), Prompt::of(&case, "b0"));
+    let record = Record::new(&transcript);
+    let case = Case::new(record.up_to(3), &Ask::default()).unwrap();
+    let (about, prompt) = (digest(&case), Prompt::new(&case, "b0"));
     for (form, question) in [
         (BatchForm::Openai, "/body/messages/1/content"),
         (BatchForm::Anthropic, "/params/messages/0/content"),
@@ -113,7 +113,7 @@ fn a_question_of_a_batch_names_its_case() {
 fn what_is_needed_is_shown_in_a_second_question() {
     let long = "word ".repeat(40_000);
     let transcript = session("Hi.", &[("look", "{}", &long), ("get", "{}", "x 5")], "It is 6.");
-    let record = Record::of(&transcript);
+    let record = Record::new(&transcript);
     let turn = transcript.messages.len() - 1;
     let asked = std::cell::RefCell::new(Vec::new());
     let given = |case: &Case<'_>| {

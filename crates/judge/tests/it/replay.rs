@@ -121,8 +121,8 @@ fn claimed(case: &Case<'_>, recorded: &Value) -> Claimed {
 fn replay(row: &Value, findings: &[Value]) -> (Vec<Claimed>, Assessment) {
     let transcript = transcript(row);
     let turn = usize::try_from(row["labels"]["turn"].as_u64().unwrap()).unwrap();
-    let record = Record::of(&transcript);
-    let case = Case::of(record.up_to(turn), &Ask { budget: 100_000, ..Ask::default() }).unwrap();
+    let record = Record::new(&transcript);
+    let case = Case::new(record.up_to(turn), &Ask { budget: 100_000, ..Ask::default() }).unwrap();
     let findings: Vec<Claimed> = findings.iter().map(|f| claimed(&case, f)).collect();
     let opinion = Opinion { findings: findings.clone(), ..Opinion::default() };
     let judged = assess(&case, &opinion, &Grading::default());

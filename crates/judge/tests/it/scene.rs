@@ -56,13 +56,13 @@ pub(crate) fn unsupported(says: &str, needs: Option<&str>) -> Claimed {
 
 /// The assessment of an opinion on the last message.
 pub(crate) fn judged(transcript: &Transcript, opinion: &Opinion) -> Assessment {
-    let record = Record::of(transcript);
-    let case = Case::of(record.up_to(transcript.messages.len() - 1), &Ask::default()).unwrap();
+    let record = Record::new(transcript);
+    let case = Case::new(record.up_to(transcript.messages.len() - 1), &Ask::default()).unwrap();
     assess(&case, opinion, &Grading::default())
 }
 
 /// The text of the case for the last message.
 pub(crate) fn case_text(transcript: &Transcript, ask: &Ask<'_>) -> String {
-    let record = Record::of(transcript);
-    Case::of(record.up_to(transcript.messages.len() - 1), ask).unwrap().text()
+    let record = Record::new(transcript);
+    Case::new(record.up_to(transcript.messages.len() - 1), ask).unwrap().text()
 }

@@ -22,7 +22,7 @@ use crate::note::Note;
 use crate::receipt::Receipt;
 
 /// The content of an event of a known version.
-enum Said {
+enum EventContent {
     /// An event of a known kind.
     Known(Box<Event>),
     /// An event of a later kind.
@@ -34,10 +34,10 @@ impl BundleVerification {
     ///
     /// # Errors
     /// When the line is not a bundle, so that nothing can be checked.
-    pub fn of(line: &str, given: Option<&Digest>) -> Result<Self, NoBundle> {
+    pub fn run(line: &str, given: Option<&Digest>) -> Result<Self, NoBundle> {
         let mut found = Self::default();
         let Some(bundle) = Bundle::read(line) else {
-            if let Some(no_bundle) = NoBundle::of(line) {
+            if let Some(no_bundle) = NoBundle::diagnose(line) {
                 return Err(no_bundle);
             }
             found.broken("the bundle was modified after it was written");
@@ -64,7 +64,7 @@ impl BundleVerification {
                 }
             }
         }
-        let head = Head::of(&bundle.checkpoint);
+        let head = Head::parse(&bundle.checkpoint);
         let number = head.size.and_then(|size| keys.iter().rposition(|(since, _)| *since <= size));
         let signer = number.and_then(|number| Some((number, keys.get(number)?.1)));
         let signed = signer.filter(|(_, key)| {
@@ -100,7 +100,7 @@ impl BundleVerification {
     /// Checks that the events are in the signed tree. Returns their places, and the events that
     /// could be read.
     fn check_events(&mut self, bundle: &Bundle) -> (Vec<Placed>, Vec<Event>) {
-        let head = Head::of(&bundle.checkpoint);
+        let head = Head::parse(&bundle.checkpoint);
         let (mut places, mut events): (Vec<Placed>, Vec<Event>) = (Vec::new(), Vec::new());
         for exported in &bundle.events {
             let seq = exported.seq;
@@ -119,8 +119,8 @@ impl BundleVerification {
                 }
                 places.push(place);
                 match said {
-                    Said::Known(event) => events.push(*event),
-                    Said::Unknown(kind) => self.open(format!(
+                    EventContent::Known(event) => events.push(*event),
+                    EventContent::Unknown(kind) => self.open(format!(
                         "event {seq} has the unknown kind {}: its content was not checked",
                         shown(&kind)
                     )),
@@ -141,7 +141,7 @@ impl BundleVerification {
 
     /// Checks that each receipt is the sum of its events.
     fn check_receipts(&mut self, bundle: &Bundle, events: &[Event]) {
-        let sums = Sums::of(events);
+        let sums = Sums::from_events(events);
         for id in &sums.twice {
             self.broken(format!("execution {} began twice", shown(id)));
         }
@@ -223,7 +223,7 @@ struct Head {
 }
 
 impl Head {
-    fn of(checkpoint: &str) -> Self {
+    fn parse(checkpoint: &str) -> Self {
         let mut lines = checkpoint.split('\n').skip(1);
         let size = lines.next().and_then(plain_number);
         let root = lines.next().and_then(|root| STANDARD.decode(root).ok());
@@ -244,7 +244,7 @@ fn plain_number(text: &str) -> Option<u64> {
 }
 
 /// The event with these bytes, if they are its canonical form.
-fn event_of(exported: &ExportedEvent) -> Option<(Placed, Said)> {
+fn event_of(exported: &ExportedEvent) -> Option<(Placed, EventContent)> {
     let bytes = exported.body.as_bytes();
     let outline = body::Outline::read(bytes).ok()?;
     let form = CanonicalForm::of_version(outline.version)?;
@@ -253,15 +253,15 @@ fn event_of(exported: &ExportedEvent) -> Option<(Placed, Said)> {
         return None;
     }
     let said = if Draft::is_known(&outline.draft.event) {
-        Said::Known(Box::new(body::read(bytes).ok()?))
+        EventContent::Known(Box::new(body::read(bytes).ok()?))
     } else {
-        Said::Unknown(outline.draft.event.to_string())
+        EventContent::Unknown(outline.draft.event.to_string())
     };
     let place = Placed {
         seq: outline.seq,
         session: outline.session.to_string(),
         session_seq: outline.session_seq,
-        ends: matches!(&said, Said::Known(event) if event.draft == Draft::Ended),
+        ends: matches!(&said, EventContent::Known(event) if event.draft == Draft::Ended),
         previous: outline.previous,
         digest: Digest::of_bytes(bytes),
     };

@@ -137,7 +137,7 @@ impl PostgresAddress {
     ///
     /// # Errors
     /// When the settings have no URL, or it cannot be used.
-    pub fn of(settings: &LedgerSettings) -> Result<Self, OpenLedgerError> {
+    pub fn from_settings(settings: &LedgerSettings) -> Result<Self, OpenLedgerError> {
         let url = settings.url.as_ref();
         let wrong = |why: String| OpenLedgerError::Address {
             url: url.map(ToString::to_string).unwrap_or_default(),

@@ -74,7 +74,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    pub(super) fn of(error: &tokio_postgres::Error) -> Self {
+    pub(super) fn from_error(error: &tokio_postgres::Error) -> Self {
         let Some(told) = error.as_db_error() else {
             let message = with_sources(error);
             return if error.is_closed() || std::error::Error::source(error).is_some() {
@@ -175,7 +175,7 @@ impl Link {
             let _ = sender.send(connected);
         });
         let client = match receiver.recv_timeout(ANSWER) {
-            Ok(connected) => connected.map_err(|error| Failure::of(&error))?,
+            Ok(connected) => connected.map_err(|error| Failure::from_error(&error))?,
             Err(_) => return Err(Failure::Lost("the server does not respond".to_owned())),
         };
         let link = Self {
@@ -201,7 +201,7 @@ impl Link {
     ) -> Result<T, Failure> {
         let outcome = match wait(answer, Instant::now() + self.patience.get()) {
             Some(Ok(answer)) => return Ok(answer),
-            Some(Err(error)) => Failure::of(&error),
+            Some(Err(error)) => Failure::from_error(&error),
             None => Failure::Lost("the server does not respond".to_owned()),
         };
         if matches!(outcome, Failure::Lost(_)) {

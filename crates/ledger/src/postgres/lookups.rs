@@ -14,7 +14,7 @@ use crate::read::ReadLedgerError;
 
 /// What the events of a group have to look up.
 #[derive(Debug, Default)]
-pub(super) struct Asked<'i> {
+pub(super) struct LookupKeys<'i> {
     pub(super) sessions: Vec<&'i str>,
     pub(super) executions: Vec<&'i str>,
     results: Vec<Digest>,
@@ -24,7 +24,7 @@ pub(super) struct Asked<'i> {
     decisions: Vec<(&'i str, u64)>,
 }
 
-impl<'i> Asked<'i> {
+impl<'i> LookupKeys<'i> {
     pub(super) fn by(items: &'i [Item]) -> Self {
         let (mut sessions, mut executions) = (BTreeSet::new(), BTreeSet::new());
         let mut asked = Self::default();
@@ -92,7 +92,7 @@ impl Found {
     /// Reads the answers to [`SESSIONS`] and [`OPENINGS`], and runs the other lookups.
     pub(super) fn read(
         link: &Link,
-        asked: &Asked<'_>,
+        asked: &LookupKeys<'_>,
         sessions: &[Row],
         openings: &[Row],
     ) -> Result<Self, ReadLedgerError> {

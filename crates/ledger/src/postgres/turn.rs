@@ -4,7 +4,7 @@ use futures_util::future::join5;
 use tokio_postgres::types::ToSql;
 
 use super::link::{Failure, Link, column, number};
-use super::lookups::{Asked, OPENINGS, SESSIONS};
+use super::lookups::{LookupKeys, OPENINGS, SESSIONS};
 
 /// Every statement sees what was committed before it.
 pub(super) const BEGIN: &str = "BEGIN ISOLATION LEVEL READ COMMITTED";
@@ -32,7 +32,7 @@ type Rows = Vec<tokio_postgres::Row>;
 
 /// Begins a transaction, waits until no other replica writes, and looks up what the group depends
 /// on, all in one round trip.
-pub(super) fn begin(link: &Link, asked: &Asked<'_>) -> Result<(End, (Rows, Rows)), Failure> {
+pub(super) fn begin(link: &Link, asked: &LookupKeys<'_>) -> Result<(End, (Rows, Rows)), Failure> {
     let lock = link.prepared(LOCK)?;
     let end = link.prepared(END)?;
     let sessions = link.prepared(SESSIONS)?;

@@ -8,7 +8,7 @@ use counterfoil_model::Digest;
 use super::insert::Flight;
 use super::link::{Failure, Link, signed};
 use super::linked::Linked;
-use super::lookups::{Asked, Found};
+use super::lookups::{Found, LookupKeys};
 use super::pause::Pause;
 use super::tables::digest_at;
 use super::turn::{End, begin};
@@ -130,7 +130,7 @@ impl Writer {
     }
 
     fn attempt_on(&mut self, link: &Link, items: &[Item]) -> Result<Attempt, Trouble> {
-        let asked = Asked::by(items);
+        let asked = LookupKeys::by(items);
         let (end, rows) = match begin(link, &asked) {
             Ok(begun) => begun,
             Err(failure) => {
@@ -205,7 +205,7 @@ impl Writer {
     /// Finds out whether a group was committed. Holding the lock proves that its transaction has
     /// ended.
     fn resolve(&mut self, sent: Box<Sent>) -> Result<Attempt, Trouble> {
-        let nothing = Asked::default();
+        let nothing = LookupKeys::default();
         let found = self.linked.with(|link| {
             begin(link, &nothing)?;
             let query = "SELECT digest FROM events WHERE seq = $1";
@@ -274,7 +274,7 @@ impl Writer {
                 Err(failure) => return Err(AppendError::Storage(failure.message().to_owned())),
             };
             let done =
-                begin(&link, &Asked::default()).map_err(Trouble::from).and_then(|(end, _)| {
+                begin(&link, &LookupKeys::default()).map_err(Trouble::from).and_then(|(end, _)| {
                     let mut head = self.follow(&link, &end)?;
                     Ok((act(&link, self, &mut head)?, head))
                 });

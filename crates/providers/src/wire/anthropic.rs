@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::{Asked, Assembler, WireError, read, schema, told};
+use super::{Assembler, ModelRequest, WireError, read, schema, told};
 use crate::chat::{Piece, Reply, Stop, Turn, Usage};
 
 /// The member that collects the input of a server-side tool call until it is complete.
@@ -16,7 +16,7 @@ const INPUT: &str = "partial_json";
 /// Default maximum of output tokens, which this API requires.
 const MAX_TOKENS: u32 = 8192;
 
-pub(super) fn body(asked: Asked<'_>) -> Value {
+pub(super) fn body(asked: ModelRequest<'_>) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(asked.model));
     let max_tokens = if asked.max_tokens > 0 { asked.max_tokens } else { MAX_TOKENS };
@@ -90,7 +90,8 @@ fn tool(tool: &Tool) -> Value {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Told {
+#[serde(expecting = "internally tagged enum Told")] // Part of error messages.
+enum StreamEvent {
     MessageStart {
         message: Begun,
     },
@@ -276,27 +277,27 @@ fn stop(reason: Option<&str>) -> Stop {
 impl Assembler for Message {
     fn take(&mut self, data: &str, on: &mut dyn FnMut(Piece)) -> Result<(), WireError> {
         match read(data)? {
-            Told::MessageStart { message } => {
+            StreamEvent::MessageStart { message } => {
                 self.model = message.model;
                 self.usage.input = message.usage.input_tokens;
                 self.usage.cached = message.usage.cache_read_input_tokens;
             }
-            Told::ContentBlockStart { index, content_block } => {
+            StreamEvent::ContentBlockStart { index, content_block } => {
                 self.begin(index, content_block, on);
             }
-            Told::ContentBlockDelta { index, delta } => self.more(index, delta, on),
-            Told::ContentBlockStop { index } => {
+            StreamEvent::ContentBlockDelta { index, delta } => self.more(index, delta, on),
+            StreamEvent::ContentBlockStop { index } => {
                 if let Some(Block::Call { id, name, input, arguments }) = self.blocks.get(&index) {
                     on(Piece::Whole(call(id, name, input, arguments)));
                 }
             }
-            Told::MessageDelta { delta, usage } => {
+            StreamEvent::MessageDelta { delta, usage } => {
                 self.stop = delta.stop_reason.or(self.stop.take());
                 self.usage.output = usage.output_tokens;
             }
-            Told::MessageStop => self.ended = true,
-            Told::Error { error } => return Err(WireError::Told(told(&error))),
-            Told::Other => {}
+            StreamEvent::MessageStop => self.ended = true,
+            StreamEvent::Error { error } => return Err(WireError::Told(told(&error))),
+            StreamEvent::Other => {}
         }
         Ok(())
     }

@@ -5,10 +5,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::{Asked, Assembler, WireError, read, schema, told};
+use super::{Assembler, ModelRequest, WireError, read, schema, told};
 use crate::chat::{Piece, Reply, Stop, Turn, Usage};
 
-pub(super) fn body(asked: Asked<'_>) -> Value {
+pub(super) fn body(asked: ModelRequest<'_>) -> Value {
     let mut messages = Vec::with_capacity(asked.request.turns.len() + 1);
     if !asked.request.system.is_empty() {
         messages.push(json!({ "role": "system", "content": asked.request.system }));
@@ -72,14 +72,15 @@ struct Chunk {
 #[serde(default)]
 struct Choice {
     index: u32,
-    delta: Option<Said>,
-    message: Option<Said>,
+    delta: Option<ResponseMessage>,
+    message: Option<ResponseMessage>,
     finish_reason: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Said {
+#[serde(expecting = "struct Said")] // Part of error messages.
+struct ResponseMessage {
     content: Option<Content>,
     refusal: Option<String>,
     audio: Option<Audio>,
@@ -205,7 +206,7 @@ impl Growing {
 }
 
 impl Completion {
-    fn said(&mut self, said: Said, on: &mut dyn FnMut(Piece)) {
+    fn said(&mut self, said: ResponseMessage, on: &mut dyn FnMut(Piece)) {
         let thoughts = said.reasoning.or(said.reasoning_content);
         if let Some(thought) = thoughts.filter(|text| !text.is_empty()) {
             on(Piece::Thought(thought));

@@ -14,7 +14,7 @@ use crate::options::Kind;
 
 /// A request, and the settings of the model it is for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ModelRequest<'a> {
     pub(crate) model: &'a str,
     pub(crate) max_tokens: u32,
     pub(crate) request: &'a Request,
@@ -44,7 +44,7 @@ pub enum WireError {
     Told(String),
 }
 
-pub(crate) fn body(kind: Kind, asked: Asked<'_>) -> Value {
+pub(crate) fn body(kind: Kind, asked: ModelRequest<'_>) -> Value {
     match kind {
         Kind::OpenAi | Kind::Ollama => completions::body(asked),
         Kind::Responses => responses::body(asked),

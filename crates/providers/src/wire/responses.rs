@@ -6,10 +6,10 @@ use counterfoil_model::{Tool, ToolCall};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Asked, Assembler, WireError, read, schema, told};
+use super::{Assembler, ModelRequest, WireError, read, schema, told};
 use crate::chat::{Piece, Reply, Stop, Turn, Usage};
 
-pub(super) fn body(asked: Asked<'_>) -> Value {
+pub(super) fn body(asked: ModelRequest<'_>) -> Value {
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(asked.model));
     if !asked.request.system.is_empty() {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// A received request.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ReceivedRequest {
     pub(crate) head: String,
     pub(crate) body: Value,
 }
@@ -53,7 +53,7 @@ impl Answer {
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Server {
@@ -77,12 +77,12 @@ impl Server {
         Self { address, asked }
     }
 
-    pub(crate) fn requests(&self) -> Vec<Asked> {
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
         self.asked.lock().unwrap().clone()
     }
 }
 
-fn read(stream: &TcpStream) -> Asked {
+fn read(stream: &TcpStream) -> ReceivedRequest {
     let mut input = BufReader::new(stream);
     let (mut head, mut length) = (String::new(), 0);
     loop {
@@ -98,5 +98,5 @@ fn read(stream: &TcpStream) -> Asked {
     }
     let mut body = vec![0; length];
     input.read_exact(&mut body).unwrap();
-    Asked { head, body: serde_json::from_slice(&body).unwrap() }
+    ReceivedRequest { head, body: serde_json::from_slice(&body).unwrap() }
 }

@@ -15,7 +15,7 @@ use tokio::sync::mpsc::Sender;
 use tokio::time::timeout;
 
 use crate::comments::CommentFilter;
-use crate::conclusion::{Became, Conclusion, Said};
+use crate::conclusion::{AgentMessage, Became, Conclusion};
 use crate::exchange::Exchange;
 use crate::failure;
 use crate::forward::BoxError;
@@ -379,7 +379,7 @@ impl Relay {
             self.cleared = end;
             return;
         }
-        let words = self.window.of(&self.text, (self.cleared, end));
+        let words = self.window.judged_text(&self.text, (self.cleared, end));
         match self.exchange.judge_text(&words).await {
             Ok(bad) if bad.is_empty() => self.cleared = end,
             // The rest may still correct it.
@@ -450,7 +450,7 @@ impl Relay {
     async fn gone(self, status: u16) {
         let reply = Reply { text: self.text.clone(), ..Reply::default() };
         let conclusion = self.exchange.conclude(&reply, "", None).await;
-        let said = Said { text: self.text.clone(), calls: Vec::new() };
+        let said = AgentMessage { text: self.text.clone(), calls: Vec::new() };
         let judged = self.text.clone();
         let became = Became { what: "broken off", status, judged, said, ..Became::default() };
         self.exchange.done(conclusion, became).await;
@@ -511,7 +511,7 @@ impl Relay {
         let (out, _) = tokio::sync::mpsc::channel(1);
         self.out = out;
         let conclusion = self.exchange.conclude(&reply, "", None).await;
-        *became = Became { what: conclusion.passed(), ..Became::of(became.status, &reply) };
+        *became = Became { what: conclusion.passed(), ..Became::from_reply(became.status, &reply) };
         conclusion
     }
 

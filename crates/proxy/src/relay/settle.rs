@@ -19,7 +19,7 @@ const STILL_THERE: Duration = Duration::from_secs(10);
 impl Relay {
     /// Handles a complete answer.
     pub(super) async fn ended(&mut self, reply: Reply, became: &mut Became) -> Conclusion {
-        *became = Became::of(became.status, &reply);
+        *became = Became::from_reply(became.status, &reply);
         let exchange = Arc::clone(&self.exchange);
         let concluded = self.keeping(exchange.conclude(&reply, "", exchange.limit())).await;
         let Ok(conclusion) = concluded else {

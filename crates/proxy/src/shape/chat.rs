@@ -6,7 +6,7 @@ use super::call::ReadCall;
 use super::members::{Members, has, list, object, only_text, place, text};
 use super::reader::{Parts, Reader, Voice};
 use super::unreadable::{Read, Unreadable};
-use crate::request::Asked;
+use crate::request::ModelRequest;
 
 /// The only choice of an answer.
 #[derive(Debug, Default)]
@@ -40,11 +40,11 @@ impl Holder {
 }
 
 impl Reader for Choice {
-    fn event(&mut self, event: &Value, parts: &mut Parts, _: &Asked) -> Read {
+    fn event(&mut self, event: &Value, parts: &mut Parts, _: &ModelRequest) -> Read {
         self.answer(event, Holder::Delta, parts)
     }
 
-    fn whole(&mut self, answer: &Value, parts: &mut Parts, _: &Asked) -> Read {
+    fn whole(&mut self, answer: &Value, parts: &mut Parts, _: &ModelRequest) -> Read {
         self.answer(answer, Holder::Message, parts)
     }
 

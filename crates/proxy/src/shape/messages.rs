@@ -6,7 +6,7 @@ use super::call::ReadCall;
 use super::members::{Members, has, list, object, only_text, place, text};
 use super::reader::{Parts, Reader, Voice};
 use super::unreadable::{Read, Unreadable};
-use crate::request::Asked;
+use crate::request::ModelRequest;
 
 /// Kinds of blocks that contain a model's thoughts.
 const THOUGHTS: [&str; 3] = ["thinking", "redacted_thinking", "compaction"];
@@ -36,7 +36,7 @@ enum Kind {
 }
 
 impl Reader for Blocks {
-    fn event(&mut self, event: &Value, parts: &mut Parts, asked: &Asked) -> Read {
+    fn event(&mut self, event: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read {
         let members = object(event)?;
         match text(members, "type") {
             "message_start" => {
@@ -76,7 +76,7 @@ impl Reader for Blocks {
         }
     }
 
-    fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &Asked) -> Read {
+    fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read {
         let members = object(answer)?;
         parts.around(members, &["content"])?;
         for block in list(members, "content")? {
@@ -95,7 +95,7 @@ impl Reader for Blocks {
 }
 
 impl Blocks {
-    fn begin(&mut self, block: &Members, parts: &mut Parts, asked: &Asked) -> Read {
+    fn begin(&mut self, block: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read {
         let (kind, full) = match text(block, "type") {
             "text" => {
                 parts.within(block, &["type", "text"])?;

@@ -18,7 +18,7 @@ mod unreadable;
 use counterfoil_model::{JsonLimits, ToolCall, parse_strict};
 use serde_json::Value;
 
-use crate::request::Asked;
+use crate::request::ModelRequest;
 use crate::wire::Wire;
 use letters::Letters;
 use members::{Members, has, object, text};
@@ -64,7 +64,7 @@ impl Shape {
         &mut self,
         name: &str,
         event: &Value,
-        asked: &Asked,
+        asked: &ModelRequest,
     ) -> Result<Flow, Unreadable> {
         self.name(name, object(event)?)?;
         self.parts.waits = false;
@@ -95,7 +95,11 @@ impl Shape {
     ///
     /// # Errors
     /// When clients may read it in different ways.
-    pub(crate) fn whole(wire: Wire, answer: &Value, asked: &Asked) -> Result<Self, Unreadable> {
+    pub(crate) fn whole(
+        wire: Wire,
+        answer: &Value,
+        asked: &ModelRequest,
+    ) -> Result<Self, Unreadable> {
         let mut shape = Self::new(wire);
         shape.reader.whole(answer, &mut shape.parts, asked)?;
         Ok(shape)

@@ -5,7 +5,7 @@ use super::letters::Letters;
 use super::loose::Loose;
 use super::members::Members;
 use super::unreadable::{Read, Unreadable};
-use crate::request::Asked;
+use crate::request::ModelRequest;
 
 /// The members that can hold the words of an answer. An answer uses only one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,10 +62,10 @@ impl Parts {
 /// Reads the members of one wire.
 pub(super) trait Reader: std::fmt::Debug + Send + Sync {
     /// Reads one event of a stream.
-    fn event(&mut self, event: &Value, parts: &mut Parts, asked: &Asked) -> Read;
+    fn event(&mut self, event: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read;
 
     /// Reads an answer that is not streamed.
-    fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &Asked) -> Read;
+    fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read;
 
     /// The calls of functions and custom tools, in order.
     fn calls(&self) -> Vec<ReadCall>;

@@ -8,7 +8,7 @@ use super::members::{Members, has, list, object, only_text, place, text};
 use super::native::{self, Streamed};
 use super::reader::{Parts, Reader, Voice};
 use super::unreadable::{Read, Unreadable};
-use crate::request::Asked;
+use crate::request::ModelRequest;
 use crate::wire::CALLS;
 
 /// Prefixes of events about thoughts, sources and the server's own work.
@@ -54,7 +54,7 @@ struct Part {
 }
 
 impl Reader for Items {
-    fn event(&mut self, event: &Value, parts: &mut Parts, asked: &Asked) -> Read {
+    fn event(&mut self, event: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read {
         let members = object(event)?;
         let kind = text(members, "type");
         match kind {
@@ -86,7 +86,7 @@ impl Reader for Items {
         }
     }
 
-    fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &Asked) -> Read {
+    fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read {
         let members = object(answer)?;
         around_response(members, parts)?;
         for item in list(members, "output")? {
@@ -120,7 +120,7 @@ fn around_response(response: &Members, parts: &mut Parts) -> Read {
 }
 
 /// Reads an item that is not streamed.
-fn read_item(item: &Members, parts: &mut Parts, asked: &Asked) -> Read<Item> {
+fn read_item(item: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read<Item> {
     // Some servers omit the type of an item.
     let kind = match text(item, "type") {
         "" if item.contains_key("content") => "message",
@@ -188,7 +188,7 @@ impl Items {
         if same { Ok(item) } else { Err(Unreadable::Place) }
     }
 
-    fn added(&mut self, event: &Members, parts: &mut Parts, asked: &Asked) -> Read {
+    fn added(&mut self, event: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read {
         parts.around(event, &["item", "output_index"])?;
         if place(event, "output_index")? != Some(self.0.len()) {
             return Err(Unreadable::Place);
@@ -201,7 +201,7 @@ impl Items {
         Ok(())
     }
 
-    fn done(&mut self, event: &Members, parts: &mut Parts, asked: &Asked) -> Read {
+    fn done(&mut self, event: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read {
         parts.around(event, &["item", "output_index"])?;
         let members = object(event.get("item").unwrap_or(&Value::Null))?;
         let ended = read_item(members, parts, asked)?;
@@ -296,7 +296,7 @@ impl Items {
         if item.call.argues(whole) { Ok(()) } else { Err(Unreadable::Repeated) }
     }
 
-    fn ended(&mut self, event: &Members, parts: &mut Parts, asked: &Asked) -> Read {
+    fn ended(&mut self, event: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read {
         parts.around(event, &["response"])?;
         let response = object(event.get("response").unwrap_or(&Value::Null))?;
         around_response(response, parts)?;

@@ -29,7 +29,7 @@ pub(crate) enum Wire {
 
 impl Wire {
     /// The wire that a path belongs to.
-    pub(crate) fn of(path: &str) -> Option<Self> {
+    pub(crate) fn from_path(path: &str) -> Option<Self> {
         // Some servers decode escapes.
         let path = percent_decode_str(path).decode_utf8_lossy();
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();

@@ -77,7 +77,7 @@ pub(super) struct Desk {
 }
 
 /// The response that the client got.
-pub(super) struct Told {
+pub(super) struct ClientResponse {
     pub(super) status: u16,
     pub(super) headers: HeaderMap,
     pub(super) text: String,
@@ -93,10 +93,10 @@ impl Desk {
     }
 
     pub(super) async fn with(options: ProxyOptions, settings: GuardSettings) -> Self {
-        Self::of(options, Guard::builder().settings(settings)).await
+        Self::with_guard(options, Guard::builder().settings(settings)).await
     }
 
-    pub(super) async fn of(options: ProxyOptions, guard: GuardBuilder) -> Self {
+    pub(super) async fn with_guard(options: ProxyOptions, guard: GuardBuilder) -> Self {
         let (server, script, heard, left) = server().await;
         let url = format!("http://{server}");
         let options = ProxyOptions { openai_url: url.clone(), anthropic_url: url, ..options };
@@ -142,11 +142,16 @@ impl Desk {
         self.client.request(request.body(body).unwrap()).await.unwrap()
     }
 
-    pub(super) async fn ask(&self, path: &str, body: &Value) -> Told {
+    pub(super) async fn ask(&self, path: &str, body: &Value) -> ClientResponse {
         self.ask_as(path, &[], body).await
     }
 
-    pub(super) async fn ask_as(&self, path: &str, headers: &[(&str, &str)], body: &Value) -> Told {
+    pub(super) async fn ask_as(
+        &self,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &Value,
+    ) -> ClientResponse {
         told(self.send(path, headers, &body.to_string()).await).await
     }
 
@@ -191,7 +196,7 @@ impl Desk {
     }
 }
 
-pub(super) async fn told(response: Response<Incoming>) -> Told {
+pub(super) async fn told(response: Response<Incoming>) -> ClientResponse {
     let (head, mut body) = response.into_parts();
     let (mut bytes, mut broke) = (Vec::new(), false);
     while let Some(frame) = body.frame().await {
@@ -204,7 +209,7 @@ pub(super) async fn told(response: Response<Incoming>) -> Told {
         }
     }
     let text = String::from_utf8(bytes).unwrap();
-    Told { status: head.status.as_u16(), headers: head.headers, text, broke }
+    ClientResponse { status: head.status.as_u16(), headers: head.headers, text, broke }
 }
 
 type Server =

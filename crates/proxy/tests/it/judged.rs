@@ -8,7 +8,7 @@ use counterfoil_judge::{Judge, Prompt, ReadingOptions, Reply};
 use counterfoil_proxy::{ProxyMode, ProxyOptions};
 use serde_json::json;
 
-use crate::desk::{Desk, Scripted, Told};
+use crate::desk::{ClientResponse, Desk, Scripted};
 use crate::said::Says::{Call, Text};
 use crate::said::{On, Says, WIRES};
 use crate::test;
@@ -49,10 +49,10 @@ async fn desk(mode: ProxyMode, away: bool) -> (Desk, Arc<Reads>) {
     // With a judge, answers wait for it: there is no time limit otherwise.
     let options =
         ProxyOptions { mode, verify_ms: 0, max_corrections: 0, ..ProxyOptions::default() };
-    (Desk::of(options, Guard::builder().answer_judge(Arc::new(live))).await, judge)
+    (Desk::with_guard(options, Guard::builder().answer_judge(Arc::new(live))).await, judge)
 }
 
-async fn told(desk: &Desk, on: On, says: &[Says], streams: bool) -> Told {
+async fn told(desk: &Desk, on: On, says: &[Says], streams: bool) -> ClientResponse {
     let mut request = on.request("What is with order 7?", &[LOOKED_UP]);
     request["stream"] = json!(streams);
     desk.next(match streams {

@@ -9,7 +9,7 @@ use hyper::Request;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 
-use crate::desk::{Desk, Scripted, Told, told};
+use crate::desk::{ClientResponse, Desk, Scripted, told};
 use crate::said::On;
 use crate::said::Says::{Call, Text};
 use crate::test;
@@ -21,7 +21,7 @@ async fn send(
     (method, path): (&str, &str),
     headers: &[(&str, &str)],
     body: impl Into<Bytes>,
-) -> Told {
+) -> ClientResponse {
     let mut request = Request::builder().method(method);
     request = request.uri(format!("http://{}{path}", desk.address));
     for (name, value) in headers {

@@ -26,7 +26,7 @@ fn a_sheet_says_what_happened() {
     steps.push(("list_orders", "{}", None, r#"{"orders": [1, 2, 3], "next": null}"#));
     steps.push(("Edit", r#"{"file_path": "/repo/src/main.rs", "new_string": "x"}"#, None, "ok"));
     let transcript = session(&steps);
-    let record = Record::of(&transcript);
+    let record = Record::new(&transcript);
     let sheet: Vec<String> = record.up_to(16).sheet().into_iter().map(|line| line.text).collect();
     let expected = [
         "calls by tool: Bash ×6, Edit ×1, list_orders ×1",
@@ -53,7 +53,7 @@ fn what_came_later_is_not_known() {
     let test = shell("cargo test");
     let steps = [("Bash", test.as_str(), Some(0), "test result: ok. 4 passed; 0 failed")];
     let transcript = session(&steps);
-    let record = Record::of(&transcript);
+    let record = Record::new(&transcript);
     let before = record.up_to(1);
     assert_eq!(before.status(&before.calls()[0]), CallStatus::Unfinished);
     assert!(
@@ -69,7 +69,7 @@ fn what_came_later_is_not_known() {
 fn a_gap_is_said() {
     let mut transcript = session(&[("search", "{}", None, "x")]);
     transcript.completeness.add(Gap::Compacted, 1);
-    let record = Record::of(&transcript);
+    let record = Record::new(&transcript);
     assert!(record.up_to(0).is_complete());
     let facts = record.up_to(2);
     assert!(!facts.is_complete());
@@ -102,7 +102,7 @@ fn values_are_found_where_they_are() {
         ("find", r#"{"id": "W-12"}"#, None, r#"{"total": "1,250.00", "mail": "a@b.example"}"#),
         ("find", "{}", None, "see src/a.rs:4"),
     ]);
-    let record = Record::of(&transcript);
+    let record = Record::new(&transcript);
     let places = |until, kind, key: &str| -> Vec<String> {
         let facts = record.up_to(until);
         facts
@@ -126,7 +126,7 @@ fn a_run_in_the_background_ends_later() {
         ("BashOutput", r#"{"bash_id": "1"}"#, Some(101), "test result: FAILED. 1 passed; 2 failed"),
     ]);
     transcript.messages[1].outcomes[0].running = true;
-    let record = Record::of(&transcript);
+    let record = Record::new(&transcript);
     let sheet = record.up_to(9).sheet();
     let text = "tests: `cargo test` (R2) ended with status 101, 2 failed, 1 passed";
     assert!(sheet.iter().any(|line| line.text == text), "{sheet:#?}");

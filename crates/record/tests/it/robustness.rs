@@ -23,7 +23,7 @@ proptest! {
             let results = Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") };
             transcript.messages.extend([calls, results]);
         }
-        let record = Record::of(&transcript);
+        let record = Record::new(&transcript);
         let facts = record.up_to(message);
         prop_assert!(facts.sheet().iter().all(|line| !line.text.contains('\n')));
     }
@@ -42,7 +42,7 @@ fn large_sessions_are_read_in_linear_time() {
             let results = Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") };
             transcript.messages.extend([calls, results]);
         }
-        let record = Record::of(&transcript);
+        let record = Record::new(&transcript);
         record.up_to(usize::MAX).sheet().len()
     };
     // The sheet does not grow with the session.

@@ -36,7 +36,9 @@ impl Renderer for Csv {
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
-        Fragment::body(checked.findings.iter().map(|finding| of(checked, finding)).collect())
+        Fragment::body(
+            checked.findings.iter().map(|finding| finding_row(checked, finding)).collect(),
+        )
     }
 
     fn unread(&self, unread: &Unread<'_>) -> Fragment {
@@ -67,7 +69,7 @@ impl Renderer for Csv {
     }
 }
 
-fn of(checked: &Checked<'_>, finding: &Finding) -> String {
+fn finding_row(checked: &Checked<'_>, finding: &Finding) -> String {
     let transcript = checked.transcript;
     let (claim, tool) = match &finding.subject {
         Subject::Claim { claim, .. } => (claim.text.as_str(), ""),
@@ -89,7 +91,7 @@ fn of(checked: &Checked<'_>, finding: &Finding) -> String {
         claim.to_owned(),
         tool.to_owned(),
         finding.help.as_deref().unwrap_or_default().to_owned(),
-        Fingerprint::of(&transcript.id, finding).to_string(),
+        Fingerprint::new(&transcript.id, finding).to_string(),
         finding.grade.name().to_owned(),
         finding.judge.as_ref().map(ToString::to_string).unwrap_or_default(),
     ])

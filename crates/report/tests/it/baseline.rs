@@ -27,7 +27,7 @@ fn a_renewed_baseline_keeps_reasons_and_what_was_not_checked() {
     let scene = support();
     let mut occurred = Baseline::default();
     occurred.accept(&scene.transcript, &scene.findings[..1]);
-    let print = Fingerprint::of(&scene.transcript.id, &scene.findings[0]);
+    let print = Fingerprint::new(&scene.transcript.id, &scene.findings[0]);
     let reason = occurred.with_reason(print.as_str(), "a false alarm", "2026-11-29").unwrap();
     let mut old = Baseline::default();
     old.accept(&scene.transcript, &scene.findings[1..]);
@@ -46,7 +46,7 @@ fn a_renewed_baseline_keeps_reasons_and_what_was_not_checked() {
 #[test]
 fn a_fingerprint_survives_moves_and_rewording_but_not_another_claim() {
     let finding = support().findings[1].clone();
-    let print = Fingerprint::of("a", &finding);
+    let print = Fingerprint::new("a", &finding);
     let mut moved = finding.clone();
     moved.line = 900;
     moved.turn = 45;
@@ -54,13 +54,13 @@ fn a_fingerprint_survives_moves_and_rewording_but_not_another_claim() {
     let Subject::Claim { span, claim } = &mut moved.subject else { panic!() };
     *span = span.shifted(12);
     claim.text = "  I have  Cancelled order #4411 for you.".into();
-    assert_eq!(Fingerprint::of("a", &moved), print);
+    assert_eq!(Fingerprint::new("a", &moved), print);
 
-    assert_ne!(Fingerprint::of("b", &finding), print);
+    assert_ne!(Fingerprint::new("b", &finding), print);
     let mut other = finding.clone();
     let Subject::Claim { claim, .. } = &mut other.subject else { panic!() };
     claim.text = "I have cancelled order #4412 for you".into();
-    assert_ne!(Fingerprint::of("a", &other), print);
+    assert_ne!(Fingerprint::new("a", &other), print);
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub(crate) fn denied_act(prose: &Prose<'_>, clause: &Clause) -> Option<DeniedAct
     }
 
     let tokens = prose.tokens(clause.tokens.clone());
-    let verb = DeniedVerb::of(prose, tokens)?;
+    let verb = DeniedVerb::find(prose, tokens)?;
     let own = verb.object(prose, tokens)?;
     let range = clause.tokens.start + own.start..clause.tokens.start + own.end;
     let partly = |t: &Token| prose.is(t, &sets::PARTLY_DENIED);
@@ -94,7 +94,7 @@ struct DeniedVerb {
 }
 
 impl DeniedVerb {
-    fn of(prose: &Prose<'_>, tokens: &[Token]) -> Option<Self> {
+    fn find(prose: &Prose<'_>, tokens: &[Token]) -> Option<Self> {
         let not = tokens.iter().position(|t| !t.quoted && t.has(Tags::NEGATION))?;
         let before = tokens.get(..not)?;
         let behind = tokens.get(not + 1..)?;
@@ -235,7 +235,7 @@ impl DeniedAct {
             _ => !deed.written.is_empty(),
         };
         let did = |deed: &Deed<'_>| {
-            let wanted = Families::of(&[self.family]);
+            let wanted = Families::new(&[self.family]);
             deed.families.meets(wanted) && deed.status_for(wanted).succeeded()
         };
         let latest = deeds.find(|(_, deed)| did(deed) || newer(deed));

@@ -21,7 +21,7 @@ pub(super) fn is_told_of(search: &Search<'_, '_>, since: usize) -> bool {
     let shows = |text: &str| words.iter().any(|word| holds_state(text, word));
     let things: Vec<AnyCase<'_>> =
         said.things.iter().map(|thing| AnyCase::new(head(thing))).collect();
-    let ids: Vec<Sought<'_>> = search.ids.iter().map(|id| Sought::of(id)).collect();
+    let ids: Vec<Sought<'_>> = search.ids.iter().map(|id| Sought::new(id)).collect();
     let own = said.claim.text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "I");
     let (facts, count) = (search.facts, search.count());
     let mut recent = (since..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
@@ -45,7 +45,7 @@ fn gives_out(search: &Search<'_, '_>, execution: &Execution<'_>, deed: &Deed<'_>
             && mentions(execution.text(), id)
             && !mentions(execution.arguments(), id)
     };
-    let reads = Families::of(&[Family::Read, Family::Search]);
+    let reads = Families::new(&[Family::Read, Family::Search]);
     !deed.families.meets(reads) && search.ids.iter().any(given)
 }
 
@@ -102,7 +102,7 @@ pub(super) fn may_be_written(search: &Search<'_, '_>, since: usize) -> bool {
 pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bool {
     let Search { facts, said, .. } = *search;
     let request = facts.request_before(said.claim.turn);
-    let looks = Families::of(&[Family::Search, Family::Read, Family::Compute]);
+    let looks = Families::new(&[Family::Search, Family::Read, Family::Compute]);
     let telling =
         |word: &&str| word.len() > 3 || word.len() > 1 && word.bytes().any(|b| b.is_ascii_digit());
     let tells = sets::SAYS_TO.list.contains(&said.verb.as_str());

@@ -2,7 +2,7 @@ use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::named::Named;
 use super::no_act::is_labelled;
-use super::told::{Told, is_word};
+use super::report_form::{ReportForm, is_word};
 use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
 use crate::prose::{
@@ -96,11 +96,11 @@ fn action_claim(
     predicate: &Predicate,
     turn: usize,
 ) -> Option<ActionClaim> {
-    let act = ToldAct::of(prose, clause, predicate).ok()?;
-    let Named { mut patients, things, objects, listed } = Named::of(&act).ok()?;
+    let act = ToldAct::from_predicate(prose, clause, predicate).ok()?;
+    let Named { mut patients, things, objects, listed } = Named::from_act(&act).ok()?;
     // `"cancelled": true`: a record may say so.
     let field = act.block == Some(BlockKind::Flag);
-    let state = act.told == Told::State || predicate.came_about || field;
+    let state = act.told == ReportForm::State || predicate.came_about || field;
     let textual = is_textual(prose, predicate, act.family, &act.verb);
     if textual && act.verb.starts_with("add") {
         // For text that was added to a list in the message, only paths count as objects.
@@ -111,7 +111,7 @@ fn action_claim(
         |t: &Token| t.has(Tags::USER_OWN.or(Tags::THING)) || prose.is(t, words!["a", "an"]);
     let span = span_of(prose, clause, predicate)?;
     let kind = ClaimKind::Action(act.family);
-    let text = span.of(prose.text).to_owned();
+    let text = span.slice(prose.text).to_owned();
     Some(ActionClaim {
         claim: Claim { kind, text, objects, span, turn },
         direct: is_direct(&act, state),
@@ -163,7 +163,7 @@ fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     };
     let describes = || of_a_kind || behind.iter().any(finite);
     let aside = predicate.voice == Voice::Bare && (labels || led() || describes());
-    !state && !noun && !aside && (act.told == Told::Done || !listed)
+    !state && !noun && !aside && (act.told == ReportForm::Done || !listed)
 }
 
 /// "I deleted the file and sent the report": whether the verb has the "I" of the clause before it.
@@ -291,8 +291,8 @@ pub(crate) fn told_acts(prose: &Prose<'_>) -> Vec<Vec<Read>> {
 
 fn told_acts_of(prose: &Prose<'_>, heads: &[usize], clause: &Clause) -> Vec<Read> {
     let english = |predicate: &Predicate| {
-        let act = ToldAct::of(prose, clause, predicate)?;
-        Named::of(&act).map(|_| act.family)
+        let act = ToldAct::from_predicate(prose, clause, predicate)?;
+        Named::from_act(&act).map(|_| act.family)
     };
     let read = |predicate: &Predicate| match left_whole(prose, heads, clause) {
         Some(reason) => Err(reason),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use counterfoil_model::{Family, ObjectKind};
 
 use super::objects::objects_in;
-use super::told::is_all_set;
+use super::report_form::is_all_set;
 use crate::prose::{Action, Predicate, Prose, Tags, Token, TokenKind, Voice, sets};
 
 /// Verbs that start an action.
@@ -18,7 +18,7 @@ pub(crate) fn is_start(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 }
 
 /// A verb with its context.
-struct Told<'p, 't> {
+struct VerbContext<'p, 't> {
     prose: &'p Prose<'t>,
     predicate: &'p Predicate,
     verb: &'p str,
@@ -31,8 +31,8 @@ struct Told<'p, 't> {
     cares: bool,
 }
 
-impl<'p, 't> Told<'p, 't> {
-    fn of(prose: &'p Prose<'t>, predicate: &'p Predicate, verb: &'p str) -> Self {
+impl<'p, 't> VerbContext<'p, 't> {
+    fn new(prose: &'p Prose<'t>, predicate: &'p Predicate, verb: &'p str) -> Self {
         let active = matches!(predicate.voice, Voice::Active | Voice::Bare);
         let mut things = match active {
             true => predicate.object_tokens.clone(),
@@ -70,7 +70,7 @@ impl<'p, 't> Told<'p, 't> {
 
 /// The family of the verb. For a verb without one, the family that its object names.
 pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Family> {
-    let told = Told::of(prose, predicate, verb);
+    let told = VerbContext::new(prose, predicate, verb);
     match predicate.action {
         Action::Of(family @ (Family::Create | Family::Build | Family::Send | Family::Delete)) => {
             made_or_told(&told, family)
@@ -87,8 +87,8 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
 }
 
 /// For verbs of making, sending and deleting.
-fn made_or_told(told: &Told<'_, '_>, family: Family) -> Option<Family> {
-    let Told { prose, verb, active, object, .. } = *told;
+fn made_or_told(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
+    let VerbContext { prose, verb, active, object, .. } = *told;
     let writes = family == Family::Create && verb.starts_with("wr");
     match family {
         // "wrote back to her"
@@ -108,8 +108,8 @@ fn made_or_told(told: &Told<'_, '_>, family: Family) -> Option<Family> {
 }
 
 /// For verbs of changing, publishing and starting.
-fn changed(told: &Told<'_, '_>, family: Family) -> Option<Family> {
-    let Told { prose, predicate, verb, object, .. } = *told;
+fn changed(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
+    let VerbContext { prose, predicate, verb, object, .. } = *told;
     let port = || object.get(1).is_some_and(|t| t.kind == TokenKind::Number);
     match family {
         // "published on 5433": a port.
@@ -140,8 +140,8 @@ fn changed(told: &Told<'_, '_>, family: Family) -> Option<Family> {
 }
 
 /// For all other verbs with a family of their own.
-fn settled(told: &Told<'_, '_>, family: Family) -> Option<Family> {
-    let Told { prose, verb, active, object, .. } = *told;
+fn settled(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
+    let VerbContext { prose, verb, active, object, .. } = *told;
     match family {
         // "placed the total in a row of its own": not an order.
         Family::Book if verb == "placed" => {
@@ -163,8 +163,8 @@ fn settled(told: &Told<'_, '_>, family: Family) -> Option<Family> {
 }
 
 /// For verbs with little meaning of their own: "put", "handled", "is live".
-fn generic(told: &Told<'_, '_>) -> Option<Family> {
-    let Told { prose, predicate, verb, active, object, cares, .. } = *told;
+fn generic(told: &VerbContext<'_, '_>) -> Option<Family> {
+    let VerbContext { prose, predicate, verb, active, object, cares, .. } = *told;
     match verb {
         // "put the report into `out/report.md`"
         "put" if puts_into_file(prose, predicate) => Some(Family::Create),

@@ -36,7 +36,7 @@ pub(super) fn fit(
             // effects are unknown.
             (Some(work), ObjectKind::Path) => work.opaque && mentions(&work.command, object),
             _ => {
-                let sought = Sought::of(object);
+                let sought = Sought::new(object);
                 sought.stands_in(execution.arguments()) || sought.stands_in(execution.text())
             }
         }

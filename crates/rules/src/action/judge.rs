@@ -29,7 +29,7 @@ pub(crate) fn actions<'f>(facts: &'f Facts<'_>) -> &'f [(ActionClaim, ActionVerd
 /// Judges a claimed action against what was done before it. The first of these that yields an
 /// answer decides: deeds of its kind, other evidence in the record, and finally the absence of any.
 fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
-    let search = Search::of(facts, said, vouching(said.family));
+    let search = Search::new(facts, said, vouching(said.family));
     let found = search.run();
     // The failure of another kind of action says little about this one.
     let loose = || match found.loose.verdict() {

@@ -26,7 +26,7 @@ pub(super) struct Named {
 pub(super) const INTRODUCES: &str = "introduces what follows";
 
 impl Named {
-    pub(super) fn of(act: &ToldAct<'_, '_>) -> Result<Self, &'static str> {
+    pub(super) fn from_act(act: &ToldAct<'_, '_>) -> Result<Self, &'static str> {
         let ToldAct { prose, clause, predicate, .. } = *act;
         let told = told(act);
         let range = match predicate.voice {

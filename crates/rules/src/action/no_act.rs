@@ -3,7 +3,7 @@
 use counterfoil_model::ObjectKind;
 
 use super::objects::objects_in;
-use super::told::is_word;
+use super::report_form::is_word;
 use crate::prose::{
     BlockKind, Clause, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };

@@ -92,7 +92,7 @@ fn without_lines(text: &str) -> &str {
 
 /// Whether a text contains the object. Paths match by their last segment.
 pub(crate) fn mentions(text: &str, object: &Object) -> bool {
-    Sought::of(object).stands_in(text)
+    Sought::new(object).stands_in(text)
 }
 
 /// An object that is searched for in several texts. Paths match by their last segment.
@@ -103,7 +103,7 @@ pub(crate) struct Sought<'o> {
 }
 
 impl<'o> Sought<'o> {
-    pub(crate) fn of(object: &'o Object) -> Self {
+    pub(crate) fn new(object: &'o Object) -> Self {
         let is_path = object.kind == ObjectKind::Path;
         Self { needle: Finder::new(needle(object).as_bytes()), is_path }
     }

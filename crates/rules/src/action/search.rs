@@ -41,7 +41,7 @@ pub(super) struct Found {
 }
 
 impl<'f, 't> Search<'f, 't> {
-    pub(super) fn of(facts: &'f Facts<'t>, said: &'f ActionClaim, accepted: Families) -> Self {
+    pub(super) fn new(facts: &'f Facts<'t>, said: &'f ActionClaim, accepted: Families) -> Self {
         let mut ids = identifying(&said.patients);
         // "pushed to `fix/hits`": a branch.
         ids.retain(|id| match said.family {

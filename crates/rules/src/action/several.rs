@@ -13,7 +13,7 @@ pub(super) fn failed_of_several(search: &Search<'_, '_>) -> Option<usize> {
     if said.listed.len() < 2 || said.past {
         return None;
     }
-    let things: Vec<Sought<'_>> = said.listed.iter().map(Sought::of).collect();
+    let things: Vec<Sought<'_>> = said.listed.iter().map(Sought::new).collect();
     let mut done: Vec<Vec<&str>> = vec![Vec::new(); things.len()];
     let mut failed: Vec<Option<(usize, &str)>> = vec![None; things.len()];
     for at in (0..search.count()).rev().take(MOST_CALLS) {

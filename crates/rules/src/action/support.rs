@@ -53,7 +53,7 @@ fn amount_said(text: &str) -> Option<u64> {
 /// or a number or a list of that length in the call or its result.
 fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize, amount: u64) -> bool {
     let counts = |text: &str| {
-        Leaves::of(text).is_some_and(|leaves| {
+        Leaves::parse(text).is_some_and(|leaves| {
             leaves.nodes().iter().any(|node| match node.leaf {
                 Leaf::List(length) => length as u64 == amount,
                 Leaf::Number(number) => whole(number) == Some(amount),
@@ -135,7 +135,7 @@ fn shows_state(said: &ActionClaim, execution: &Execution<'_>) -> bool {
 /// something else.
 fn is_left_open(said: &ActionClaim, result: &str) -> bool {
     const FEW: usize = 4;
-    let Some(leaves) = Leaves::of(result) else { return false };
+    let Some(leaves) = Leaves::parse(result) else { return false };
     let verb = head(stem(&said.verb));
     let of_act = |word: &String| word.starts_with(verb) || *word == said.verb;
     let is_none = |leaf: Leaf<'_>| match leaf {
@@ -164,7 +164,7 @@ fn has_short_leaf(json: &str, word: &str) -> bool {
         let short = words.clone().count() <= MOST_WORDS;
         short && words.any(|own| own.to_ascii_lowercase().starts_with(word))
     };
-    let Some(leaves) = Leaves::of(json) else { return false };
+    let Some(leaves) = Leaves::parse(json) else { return false };
     leaves.nodes().iter().any(|node| matches!(node.leaf, Leaf::Text(text) if is_it(text)))
 }
 

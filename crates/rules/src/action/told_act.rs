@@ -8,7 +8,9 @@ use super::no_act::{
     has_lasted, is_by_another, is_definition, is_denied_in_row, is_excepted, is_label,
     is_looked_at, is_of_a_moment, is_of_own_text, is_talk, is_turned_down,
 };
-use super::told::{Told, came_by_act, is_own, is_own_already, opens_with_done, stands};
+use super::report_form::{
+    ReportForm, came_by_act, is_own, is_own_already, opens_with_done, stands,
+};
 use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda};
 
 /// An action that the agent reports.
@@ -22,7 +24,7 @@ pub(crate) struct ToldAct<'p, 't> {
     /// The verb as written, lower case.
     pub(super) verb: String,
     pub(super) family: Family,
-    pub(super) told: Told,
+    pub(super) told: ReportForm,
     /// Whether it describes the state of a thing, whatever the cause.
     pub(super) as_found: bool,
 }
@@ -62,7 +64,7 @@ const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 8] = [
 
 impl<'p, 't> ToldAct<'p, 't> {
     /// Returns the action that a verb reports, or the reason why it is not one of the agent's.
-    pub(super) fn of(
+    pub(super) fn from_predicate(
         prose: &'p Prose<'t>,
         clause: &'p Clause,
         predicate: &'p Predicate,
@@ -85,7 +87,7 @@ impl<'p, 't> ToldAct<'p, 't> {
         let told = is_own(predicate, opens_with_done(prose))
             .or_else(|| stands(prose, clause, predicate, family))
             .ok_or(A_STATE)?;
-        let as_found = told == Told::State && !came_by_act(prose, predicate, family);
+        let as_found = told == ReportForm::State && !came_by_act(prose, predicate, family);
         let act = Self { prose, clause, predicate, sentence, block, verb, family, told, as_found };
         match NO_ACTS.iter().find(|(_, holds)| holds(&act)) {
             Some((reason, _)) => Err(reason),

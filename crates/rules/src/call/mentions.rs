@@ -16,7 +16,7 @@ pub(crate) struct FirstMentions {
 impl FirstMentions {
     /// Searches for the needles of all calls from `judged` on together. `needles[i]` belong to
     /// execution `i`.
-    pub(crate) fn of(facts: &Facts<'_>, needles: &[Vec<Needle>], judged: usize) -> Self {
+    pub(crate) fn find(facts: &Facts<'_>, needles: &[Vec<Needle>], judged: usize) -> Self {
         let mut index: HashMap<&str, usize> = HashMap::new();
         let mut words: Vec<&str> = Vec::new();
         for needle in needles.iter().skip(judged).flatten() {
@@ -30,7 +30,7 @@ impl FirstMentions {
         }
         // The needles are limited in number and length. If the automaton still does not fit,
         // nothing is known and nothing is reported.
-        let Some(searched) = WordSearch::of(&words, true) else { return Self::default() };
+        let Some(searched) = WordSearch::new(&words, true) else { return Self::default() };
         let mut first = vec![usize::MAX; words.len()];
         let mut search = |text: &str, turn: usize, except: &[Needle]| {
             searched.each(text, |at| {

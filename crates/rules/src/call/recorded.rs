@@ -33,7 +33,7 @@ fn find(facts: &Facts<'_>) -> Admissions {
         }
     };
     let needles: Vec<Vec<Needle>> = executions.iter().enumerate().map(needles_of).collect();
-    let mentions = FirstMentions::of(facts, &needles, judged);
+    let mentions = FirstMentions::find(facts, &needles, judged);
     let (mut issues, mut unchecked) = (Vec::new(), 0);
     let partial = is_partial_list(facts, &admission);
     for (at, execution) in executions.iter().enumerate().skip(judged) {

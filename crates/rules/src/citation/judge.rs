@@ -30,7 +30,7 @@ fn judged(facts: &Facts<'_>) -> Vec<Citation> {
     if said.is_empty() {
         return Vec::new();
     }
-    let bench = Bench { register: Register::of(facts), facts };
+    let bench = Bench { register: Register::new(facts), facts };
     let mut found = Vec::new();
     for (answer, cited) in &said {
         bench.message(answer, cited, &mut found);
@@ -240,7 +240,7 @@ fn claim(text: &str, span: Span, id: Option<&str>, tool: Option<&str>, turn: usi
     let object = |kind, text: &str| Object { kind, text: text.to_owned() };
     Claim {
         kind: ClaimKind::Execution,
-        text: span.of(text).to_owned(),
+        text: span.slice(text).to_owned(),
         objects: id
             .map(|id| object(ObjectKind::Id, id))
             .into_iter()

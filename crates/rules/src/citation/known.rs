@@ -57,7 +57,7 @@ pub(crate) struct Register<'t> {
 
 impl<'f> Register<'f> {
     /// Collects the receipts that came with the transcript, and the ids in results.
-    pub(crate) fn of(facts: &'f Facts<'_>) -> Self {
+    pub(crate) fn new(facts: &'f Facts<'_>) -> Self {
         let transcript = facts.transcript();
         let mut register = Self {
             known: BTreeMap::new(),

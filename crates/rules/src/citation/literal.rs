@@ -227,7 +227,7 @@ mod tests {
     fn check(text: &str, expected: &[(&str, Value)]) {
         let found: Vec<_> = objects(text, |m| m.contains_key("t"))
             .into_iter()
-            .map(|o| (o.span.of(text), Value::Object(o.members)))
+            .map(|o| (o.span.slice(text), Value::Object(o.members)))
             .collect();
         assert_eq!(found, expected, "{text}");
     }

@@ -26,12 +26,12 @@ fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Claim>
         return None;
     }
     // Output that names its tool is a citation, which other rules judge.
-    if one.firmness != Firmness::Markup && !cited(one.span.of(text)).objects.is_empty() {
+    if one.firmness != Firmness::Markup && !cited(one.span.slice(text)).objects.is_empty() {
         return None;
     }
     is_invented(facts, answer, &one.lines, one.firmness).then(|| Claim {
         kind: ClaimKind::Simulation,
-        text: one.span.of(text).to_owned(),
+        text: one.span.slice(text).to_owned(),
         objects: Vec::new(),
         span: one.span,
         turn: answer.turn,
@@ -42,7 +42,7 @@ fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Claim>
 fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness: Firmness) -> bool {
     let text = answer.prose.text;
     let turn = answer.turn;
-    let said = lines.iter().map(|line| without_receipts(facts, spaced(line.of(text))));
+    let said = lines.iter().map(|line| without_receipts(facts, spaced(line.slice(text))));
     let said: Vec<String> = said.filter(|line| !is_elision(line)).collect();
     // Output with a known id is a citation, which other rules judge.
     let cites = said.iter().any(|line| {

@@ -88,11 +88,11 @@ pub fn cited_executions(text: &str) -> CitedExecutions {
 pub(crate) fn cited(text: &str) -> Cited {
     let ids = mentions(text);
     static NAMES: LazyLock<Signs> =
-        LazyLock::new(|| Signs::of(&["tool", "function", "command_executed"]));
+        LazyLock::new(|| Signs::new(&["tool", "function", "command_executed"]));
     if ids.is_empty() && !NAMES.stand_in(text) && !contains_label(text) {
         return Cited { ids, ..Cited::default() };
     }
-    let fences = Fences::of(text);
+    let fences = Fences::find(text);
     let mut found: Vec<Stated> = objects(text, speaks_of_tool)
         .into_iter()
         .map(|literal| {
@@ -198,7 +198,7 @@ fn is_head(line: &str) -> bool {
 
 /// `key: value` lines below words such as "Tool result:", or below a line with an execution id.
 fn headed_blocks(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
-    static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::of(sets::RESULT_HEADS.list));
+    static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::new(sets::RESULT_HEADS.list));
     let mut found = Vec::new();
     if ids.is_empty() && !ANY.stand_in(&text.to_ascii_lowercase()) {
         return found;
@@ -293,7 +293,7 @@ fn mentions(text: &str) -> Vec<Mention> {
         found.insert(span.start, mention);
     }
     for span in labelled_tokens(text) {
-        let id = span.of(text).to_owned();
+        let id = span.slice(text).to_owned();
         let overlaps = found.values().any(|m| m.span.overlaps(span));
         if !overlaps && ExecutionId::parse(&id).is_none() {
             found.insert(span.start, Mention { span, id, labelled: true, setting: Setting::Plain });
@@ -370,7 +370,7 @@ pub(crate) struct Fences(Vec<(Span, Setting)>);
 
 impl Fences {
     /// Finds the fenced blocks.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn find(text: &str) -> Self {
         let mut found = Vec::new();
         let mut open: Option<(&str, usize, Setting)> = None;
         let mut at = 0;
@@ -403,7 +403,7 @@ impl Fences {
     fn only(&self, text: &str) -> bool {
         let lines = text.trim().lines().count();
         let [(span, _)] = &*self.0 else { return false };
-        text.trim_start().starts_with(['`', '~']) && span.of(text).lines().count() + 2 == lines
+        text.trim_start().starts_with(['`', '~']) && span.slice(text).lines().count() + 2 == lines
     }
 
     /// The kind of text at byte `at`.
@@ -430,7 +430,7 @@ mod tests {
         let stated: Vec<_> =
             found.objects.iter().map(|s| (s.id.as_deref(), s.tool.as_deref(), s.headed)).collect();
         assert_eq!(stated, objects, "{text}");
-        let mentions: Vec<_> = found.ids.iter().map(|m| (m.span.of(text), m.labelled)).collect();
+        let mentions: Vec<_> = found.ids.iter().map(|m| (m.span.slice(text), m.labelled)).collect();
         assert_eq!(mentions, ids, "{text}");
     }
 

@@ -40,7 +40,7 @@ pub(crate) fn traffic(text: &str) -> Vec<Traffic> {
 }
 
 fn may_hold(text: &str) -> bool {
-    static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::of(sets::TRAFFIC_SIGNS.list));
+    static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::new(sets::TRAFFIC_SIGNS.list));
     ANY.stand_in(&text.to_ascii_lowercase())
 }
 
@@ -57,7 +57,7 @@ struct Scan<'t> {
 impl<'t> Scan<'t> {
     fn run(&mut self) {
         while let Some(&span) = self.lines.get(self.at) {
-            let raw = span.of(self.text);
+            let raw = span.slice(self.text);
             let line = raw.trim();
             self.at += 1;
             if line.is_empty() {
@@ -125,14 +125,14 @@ impl<'t> Scan<'t> {
             self.close(span, body, Some(Firmness::Markup));
         } else if tool {
             let end = body.last().map_or(span.end, |line| line.end);
-            let name = body.iter().find_map(|line| printed_tool(line.of(self.text)));
+            let name = body.iter().find_map(|line| printed_tool(line.slice(self.text)));
             let span = Span::new(span.start, end);
             self.open(span, Some(name.unwrap_or_default()), CallForm::Markup);
         } else if let Some(call) = &mut self.call {
             // The body of an `Action:`.
             call.span.end = body.last().map_or(span.end, |line| line.end);
             if call.tool.is_empty() {
-                let inner = body.iter().find_map(|line| printed_object_tool(line.of(self.text)));
+                let inner = body.iter().find_map(|line| printed_object_tool(line.slice(self.text)));
                 match inner {
                     Some(inner) => {
                         call.tool = inner;
@@ -149,7 +149,7 @@ impl<'t> Scan<'t> {
         let rest = self.lines.get(self.at..).unwrap_or_default();
         let length = rest
             .iter()
-            .position(|line| fence(line.of(self.text).trim()) == Some(""))
+            .position(|line| fence(line.slice(self.text).trim()) == Some(""))
             .unwrap_or(rest.len());
         let end = self.at + length;
         self.at = (end + 1).min(self.lines.len());
@@ -205,7 +205,7 @@ impl<'t> Scan<'t> {
                 }
             } else if name.starts_with("tool_") || name == "function_call" {
                 let body = self.until_tag(name);
-                let inner = body.iter().find_map(|line| printed_object_tool(line.of(self.text)));
+                let inner = body.iter().find_map(|line| printed_object_tool(line.slice(self.text)));
                 if let (Some(call), Some(inner)) = (&mut self.call, inner) {
                     call.span.end = body.last().map_or(call.span.end, |line| line.end);
                     call.tool = inner;
@@ -220,11 +220,11 @@ impl<'t> Scan<'t> {
         let namespaced = format!(":{name}>");
         let rest = self.lines.get(self.at..).unwrap_or_default();
         let end = rest.iter().position(|line| {
-            let line = line.of(self.text).trim();
+            let line = line.slice(self.text).trim();
             line.starts_with(&closing) || (line.starts_with("</") && line.ends_with(&namespaced))
         });
         let length = end.unwrap_or_else(|| {
-            let blank = rest.iter().position(|line| line.of(self.text).trim().is_empty());
+            let blank = rest.iter().position(|line| line.slice(self.text).trim().is_empty());
             blank.unwrap_or(rest.len())
         });
         let body = rest.get(..length).unwrap_or_default().to_vec();
@@ -235,10 +235,10 @@ impl<'t> Scan<'t> {
     fn exit(&mut self, span: Span, line: &str) {
         let ahead = self.lines.get(self.at..).unwrap_or_default();
         let output =
-            ahead.iter().take(4).position(|l| label(l.of(self.text).trim(), "output").is_some());
+            ahead.iter().take(4).position(|l| label(l.slice(self.text).trim(), "output").is_some());
         if let Some(skip) = output {
             let heading = ahead.get(skip).copied().unwrap_or(span);
-            let rest = label(heading.of(self.text).trim(), "output").unwrap_or_default();
+            let rest = label(heading.slice(self.text).trim(), "output").unwrap_or_default();
             self.at += skip + 1;
             let lines = self.output(heading, rest, Until::Blank);
             self.close(span, lines, Some(Firmness::Markup));
@@ -252,7 +252,7 @@ impl<'t> Scan<'t> {
         let mut body: Vec<Span> = before
             .iter()
             .rev()
-            .take_while(|l| !l.of(self.text).trim().is_empty())
+            .take_while(|l| !l.slice(self.text).trim().is_empty())
             .take(20)
             .copied()
             .collect();
@@ -267,7 +267,7 @@ impl<'t> Scan<'t> {
     fn output(&mut self, span: Span, rest: &str, until: Until) -> Vec<Span> {
         let mut lines = trimmed(span_within(self.text, span, rest), self.text);
         while let Some(&next) = self.lines.get(self.at) {
-            let raw = next.of(self.text);
+            let raw = next.slice(self.text);
             let line = raw.trim();
             let stops = match until {
                 Until::Blank => line.is_empty() && !lines.is_empty(),
@@ -280,7 +280,7 @@ impl<'t> Scan<'t> {
             self.at += 1;
             if skips {
                 // At most one empty line is between a heading and its content.
-                if self.lines.get(self.at).is_some_and(|l| l.of(self.text).trim().is_empty()) {
+                if self.lines.get(self.at).is_some_and(|l| l.slice(self.text).trim().is_empty()) {
                     break;
                 }
                 continue;
@@ -302,7 +302,7 @@ impl<'t> Scan<'t> {
 
     fn close(&mut self, span: Span, lines: Vec<Span>, firmness: Option<Firmness>) {
         let lines: Vec<Span> =
-            lines.into_iter().filter(|line| !line.of(self.text).trim().is_empty()).collect();
+            lines.into_iter().filter(|line| !line.slice(self.text).trim().is_empty()).collect();
         let Some(last) = lines.last() else { return };
         let call = self.call.take();
         let start = call.as_ref().map_or(span.start, |call| call.span.start);
@@ -340,13 +340,13 @@ enum Until {
 
 /// The span of `part`, a piece of the line at `span`.
 fn span_within(text: &str, span: Span, part: &str) -> Span {
-    let line = span.of(text);
+    let line = span.slice(text);
     let at = line.rfind(part).unwrap_or(line.len());
     Span::new(span.start + at, span.start + at + part.len())
 }
 
 fn trimmed(span: Span, text: &str) -> Vec<Span> {
-    if span.of(text).trim().is_empty() { Vec::new() } else { vec![span] }
+    if span.slice(text).trim().is_empty() { Vec::new() } else { vec![span] }
 }
 
 #[cfg(test)]
@@ -356,7 +356,7 @@ mod tests {
     fn check(text: &str, expected: &[(&[&str], Firmness)]) {
         let found = traffic(text);
         let lines = |one: &Traffic| -> Vec<&str> {
-            one.lines.iter().map(|line| line.of(text).trim()).collect()
+            one.lines.iter().map(|line| line.slice(text).trim()).collect()
         };
         let seen: Vec<_> = found.iter().map(|one| (lines(one), one.firmness)).collect();
         let expected: Vec<_> = expected.iter().map(|(lines, f)| (lines.to_vec(), *f)).collect();

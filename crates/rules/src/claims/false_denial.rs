@@ -174,7 +174,7 @@ fn runs(work: &ShellWork<'_>) -> bool {
 
 /// Whether the deed was an action of exactly this family.
 fn did(deed: &Deed<'_>, family: Family) -> bool {
-    let wanted = Families::of(&[family]);
+    let wanted = Families::new(&[family]);
     deed.families.meets(wanted) && deed.is_named_for(wanted) && deed.status_for(wanted).succeeded()
 }
 

@@ -42,7 +42,7 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
     if !facts.acts_freely_before(said.claim.turn) {
         let words = format!(" {} ", said.claim.text);
         let told = [" is ", " are ", " been "].iter().any(|verb| words.contains(verb));
-        let tool = ToolName::of(execution.tool());
+        let tool = ToolName::parse(execution.tool());
         let names = |thing: &String| tool.words.iter().any(|word| word.starts_with(thing.as_str()));
         let fits = tool.families.has(said.family) && said.things.iter().any(names);
         return plain || (said.state && !said.of_others && told && fits);

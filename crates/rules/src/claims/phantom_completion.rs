@@ -80,7 +80,7 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let does = |tool: &ToolName| tool.families.meets(kindred(said.family));
     let known = |tool: &Tool| {
         let own = matches!(tool.origin, Origin::Builtin | Origin::Skill { .. });
-        own || ToolName::of(&tool.name).families != Families::default()
+        own || ToolName::parse(&tool.name).families != Families::default()
     };
     let catalog = &facts.transcript().catalog;
     // A record of receipts without tools and without calls: nothing could have been done at all.
@@ -158,7 +158,7 @@ fn other_of_its_kind(arguments: &str, named: &str) -> Option<String> {
         shape.into_iter().collect()
     };
     let wanted = shape(named);
-    let leaves = Leaves::of(arguments)?;
+    let leaves = Leaves::parse(arguments)?;
     let texts = leaves.nodes().iter().filter_map(|node| match node.leaf {
         Leaf::Text(text) | Leaf::Number(text) => Some(text),
         _ => None,

@@ -30,7 +30,7 @@ impl Rule for ReceiptTampering {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         let mut seen: HashMap<&str, &RecordedReceipt> = HashMap::new();
-        let calls = Calls::of(facts);
+        let calls = Calls::new(facts);
         for receipt in facts.transcript().receipts.iter().flatten() {
             let execution = calls.of_receipt(receipt);
             let earlier = seen.insert(receipt.id.as_str(), receipt);
@@ -73,7 +73,7 @@ impl Fault {
 struct Calls<'f, 't>(HashMap<&'t str, Option<&'f Execution<'t>>>);
 
 impl<'f, 't> Calls<'f, 't> {
-    fn of(facts: &'f Facts<'t>) -> Self {
+    fn new(facts: &'f Facts<'t>) -> Self {
         let mut calls = HashMap::new();
         if facts.transcript().receipts.is_some() {
             for execution in facts.record().executions() {

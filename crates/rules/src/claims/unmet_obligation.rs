@@ -92,7 +92,7 @@ fn judge<'t>(
 
 /// Whether a deed triggers the obligation.
 fn triggers(obligation: &Obligation, deed: &Deed<'_>) -> bool {
-    let wanted = Families::of(obligation.trigger());
+    let wanted = Families::new(obligation.trigger());
     let done = deed.families.meets(wanted) && deed.status_for(wanted).succeeded() && !deed.is_note;
     let files =
         !obligation.is_about_files() || deed.written.iter().any(|path| obligation.covers(path));
@@ -106,7 +106,7 @@ fn met(
     among: std::ops::Range<usize>,
 ) -> bool {
     let need = &obligation.need().families;
-    let wanted = Families::of(need);
+    let wanted = Families::new(need);
     deeds.get(among).unwrap_or_default().iter().any(|(execution, deed)| match &deed.shell {
         Some(work) => {
             let mut runs = work.runs.iter().filter(|run| need.contains(&run.family));
@@ -158,7 +158,7 @@ fn claim(answer: &Answer<'_>) -> Claim {
     let span = Span::new(start as usize, end as usize);
     Claim {
         kind: ClaimKind::Completion,
-        text: span.of(prose.text).to_owned(),
+        text: span.slice(prose.text).to_owned(),
         objects: Vec::new(),
         span,
         turn: answer.turn,

@@ -54,7 +54,7 @@ impl Rule for WrongCount {
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, count: &Count<'_>) {
     let turn = answer.turn;
     let span = Span::new(count.first.start as usize, count.last.end as usize);
-    let text = span.of(answer.prose.text);
+    let text = span.slice(answer.prose.text);
     let claim = Claim {
         kind: ClaimKind::Count,
         text: text.to_owned(),
@@ -176,7 +176,7 @@ fn judge_listed(
 /// Whether a member of a result has this number.
 fn has_number(text: &str, number: u64) -> bool {
     let wanted = number.to_string();
-    Leaves::of(text)
+    Leaves::parse(text)
         .is_some_and(|leaves| leaves.nodes().iter().any(|n| n.leaf == Leaf::Number(&wanted)))
 }
 
@@ -184,7 +184,7 @@ fn has_number(text: &str, number: u64) -> bool {
 fn is_total(text: &str, number: u64) -> bool {
     const NAMES: [&str; 5] = ["total", "count", "found", "hits", "size"];
     let wanted = number.to_string();
-    Leaves::of(text).is_some_and(|leaves| {
+    Leaves::parse(text).is_some_and(|leaves| {
         leaves.nodes().iter().any(|node| {
             node.leaf == Leaf::Number(&wanted)
                 && words_of(node.name).iter().any(|word| NAMES.contains(&word.as_str()))
@@ -204,7 +204,7 @@ fn is_list_of(facts: &Facts<'_>, turn: usize, stem: &str, number: u64) -> bool {
 /// Whether the user gave the number, for example from a run of their own.
 fn is_told(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
     let told = facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Told));
-    told.take(MOST_TOLD).any(|given| Tally::of(given.text).printed.contains(&number))
+    told.take(MOST_TOLD).any(|given| Tally::parse(given.text).printed.contains(&number))
 }
 
 /// "30 tests in all: 26 passed, 3 skipped, 1 flaky": whether the numbers after it add up to it.

@@ -9,7 +9,7 @@ pub(crate) struct Members<'t>(Vec<(Cow<'t, str>, &'t RawValue)>);
 
 impl<'t> Members<'t> {
     /// Splits raw arguments; empty if they are not a JSON object.
-    pub(crate) fn of(raw: &'t str) -> Self {
+    pub(crate) fn parse(raw: &'t str) -> Self {
         let mut reader = serde_json::Deserializer::from_str(raw);
         reader.deserialize_map(Split).unwrap_or_default()
     }

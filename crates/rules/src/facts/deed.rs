@@ -11,7 +11,7 @@ use super::arguments::Members;
 use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
 use super::record::Execution;
 use super::shell_work::ShellWork;
-use super::upshot::{Asked, Upshot};
+use super::upshot::{CallFacts, Upshot};
 use crate::prose::sets;
 
 /// What one execution did.
@@ -95,7 +95,7 @@ const HARNESS: [&str; 17] = [
 ];
 
 impl Named {
-    fn of(tool: &str, catalog: &Catalog) -> Self {
+    fn new(tool: &str, catalog: &Catalog) -> Self {
         let words = words_of_tool(tool);
         let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
         let own_families = of_parts(&words);
@@ -135,7 +135,7 @@ impl<'t> Deeds<'t> {
         catalog: &Catalog,
     ) -> Option<&Deed<'t>> {
         let named = |tool: &str| self.named(tool, catalog);
-        Some(self.deeds.get(index)?.get_or_init(|| Deed::of(execution, named)))
+        Some(self.deeds.get(index)?.get_or_init(|| Deed::new(execution, named)))
     }
 }
 
@@ -145,16 +145,17 @@ impl Deeds<'_> {
         if let Some(named) = names.get(tool) {
             return Rc::clone(named);
         }
-        let named = Rc::new(Named::of(tool, catalog));
+        let named = Rc::new(Named::new(tool, catalog));
         names.insert(tool.to_owned(), Rc::clone(&named));
         named
     }
 }
 
 impl<'t> Deed<'t> {
-    fn of(execution: &Execution<'t>, named: impl FnOnce(&str) -> Rc<Named>) -> Self {
+    fn new(execution: &Execution<'t>, named: impl FnOnce(&str) -> Rc<Named>) -> Self {
         let emitted = execution.tool();
-        let members = execution.call.map(|c| Members::of(c.arguments.as_str())).unwrap_or_default();
+        let members =
+            execution.call.map(|c| Members::parse(c.arguments.as_str())).unwrap_or_default();
         let inner = inner_tool(emitted, &members);
         let tool = inner.unwrap_or(Cow::Borrowed(emitted));
         let named = named(&tool);
@@ -166,7 +167,7 @@ impl<'t> Deed<'t> {
             families = families.with(Family::Update).with(Family::Create);
         }
         let shell = is_shell(&named, &members)
-            .then(|| ShellWork::of(&members, execution.outcome))
+            .then(|| ShellWork::new(&members, execution.outcome))
             .flatten();
         let delegates = is_delegation(&named, &members);
         // A request to a service may do anything there.
@@ -210,15 +211,15 @@ impl<'t> Deed<'t> {
     /// The upshot of the call, including what the result's own words say.
     pub(crate) fn upshot(&self) -> Upshot {
         *self.upshot.get_or_init(|| {
-            let asked = Asked {
+            let asked = CallFacts {
                 changes: self.changes(),
-                looks: self.families.meets(Families::of(&[Family::Read, Family::Search])),
+                looks: self.families.meets(Families::new(&[Family::Read, Family::Search])),
                 words: self.words(),
                 arguments: self.arguments,
                 command: self.shell.as_ref().map(|work| work.command.as_str()),
                 found_nothing: self.shell.as_ref().is_some_and(|work| work.found_nothing),
             };
-            Upshot::of(&asked, self.outcome)
+            Upshot::new(&asked, self.outcome)
         })
     }
 

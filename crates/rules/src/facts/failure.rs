@@ -33,7 +33,7 @@ pub(crate) fn failure_in(text: &str) -> Option<Failure> {
         return None;
     }
     if text.starts_with('{') {
-        return Payload::of(text).failure();
+        return Payload::parse(text).failure();
     }
     told_by_opening(text).map(|told| match told {
         CallStatus::Denied => Failure::Refused,
@@ -74,7 +74,7 @@ struct Payload {
 impl Payload {
     /// Reads as many members as possible. An object that reports an error and is cut off still
     /// counts.
-    fn of(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let mut payload = Self::default();
         each_value(text, |key, value| {
             if !KEYS.contains(&key) {

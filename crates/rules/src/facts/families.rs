@@ -12,7 +12,7 @@ pub(crate) struct Families(u32);
 impl Families {
     pub(crate) const NONE: Self = Self(0);
 
-    pub(crate) fn of(families: &[Family]) -> Self {
+    pub(crate) fn new(families: &[Family]) -> Self {
         families.iter().fold(Self::NONE, |set, &family| set.with(family))
     }
 
@@ -48,7 +48,7 @@ pub(crate) struct ToolName {
 }
 
 impl ToolName {
-    pub(crate) fn of(name: &str) -> Self {
+    pub(crate) fn parse(name: &str) -> Self {
         let words = words_of_tool(name);
         let families = of_parts(&words);
         Self { words, families }
@@ -109,7 +109,7 @@ pub(crate) fn of_name(name: &str) -> Families {
 pub(crate) fn of_parts(words: &[String]) -> Families {
     // `leave_balance` and `balance_transfer`: the last word decides whether it is a look-up.
     if words.len() > 1 && words.last().is_some_and(|word| word == "balance" || word == "history") {
-        return Families::of(&[Family::Read, Family::Search]);
+        return Families::new(&[Family::Read, Family::Search]);
     }
     // `place_details`, `order_status`: information about a thing.
     let told = ["details", "detail", "info", "status", "overview", "summary"];
@@ -122,7 +122,7 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
         && sets::NAMES_THINGS.list.contains(&thing.as_str())
         && !words.iter().any(acts)
     {
-        return Families::of(&[Family::Read, Family::Search]);
+        return Families::new(&[Family::Read, Family::Search]);
     }
     // `file_search`, `order_lookup`: these search; they do not file or order.
     let looks = |word: &String| {
@@ -140,7 +140,7 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
         && (sets::NAMES_THINGS.list.contains(&thing.as_str()) || sends(thing))
         && rest.iter().any(looks)
     {
-        return Families::of(&[Family::Read, Family::Search]);
+        return Families::new(&[Family::Read, Family::Search]);
     }
     let first = of_words(words.iter().map(String::as_str));
     if !first.is_empty() {
@@ -157,20 +157,20 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
         return named;
     }
     let acts = words.iter().find_map(|word| ACTING.iter().find(|(known, _)| known == word));
-    acts.map_or(Families::NONE, |(_, families)| Families::of(families))
+    acts.map_or(Families::NONE, |(_, families)| Families::new(families))
 }
 
 fn of_words<'w>(mut words: impl Iterator<Item = &'w str>) -> Families {
     let mut generic = false;
     while let Some(word) = words.next() {
         if sets::READING_TOOLS.list.contains(&word.to_ascii_lowercase().as_str()) {
-            return Families::of(&[Family::Read, Family::Search]);
+            return Families::new(&[Family::Read, Family::Search]);
         }
         let Some(entry) = Lexicon::english().get(word) else { continue };
         let verbal = entry.tags.any(Tags::BASE.or(Tags::THIRD_PERSON).or(Tags::GERUND));
         match entry.verb {
             Some(Action::Of(Family::Search | Family::Read)) if verbal && !generic => {
-                return Families::of(&[Family::Read, Family::Search]);
+                return Families::new(&[Family::Read, Family::Search]);
             }
             // `submit_meter_read`: a reading.
             Some(Action::Of(Family::Search | Family::Read)) if generic => {}
@@ -281,7 +281,7 @@ pub(crate) fn vouching(family: Family) -> Families {
     use Family as F;
     match family {
         F::Update | F::Pay => Families::changing(),
-        F::Create => Families::of(&[
+        F::Create => Families::new(&[
             F::Create,
             F::Update,
             F::Book,
@@ -295,11 +295,11 @@ pub(crate) fn vouching(family: Family) -> Families {
             F::Deploy,
             F::Push,
         ]),
-        F::Send => Families::of(&[F::Send, F::Move]),
-        F::Delete => Families::of(&[F::Delete, F::Cancel, F::Update, F::Move]),
-        F::Cancel => Families::of(&[F::Cancel, F::Delete, F::Update, F::Return, F::Refund]),
-        F::Book => Families::of(&[F::Book, F::Create, F::Update, F::Pay, F::Exchange]),
-        F::Refund => Families::of(&[
+        F::Send => Families::new(&[F::Send, F::Move]),
+        F::Delete => Families::new(&[F::Delete, F::Cancel, F::Update, F::Move]),
+        F::Cancel => Families::new(&[F::Cancel, F::Delete, F::Update, F::Return, F::Refund]),
+        F::Book => Families::new(&[F::Book, F::Create, F::Update, F::Pay, F::Exchange]),
+        F::Refund => Families::new(&[
             F::Refund,
             F::Cancel,
             F::Return,
@@ -309,16 +309,22 @@ pub(crate) fn vouching(family: Family) -> Families {
             F::Pay,
             F::Create,
         ]),
-        F::Return => Families::of(&[F::Return, F::Refund, F::Exchange, F::Update, F::Create]),
-        F::Exchange => Families::of(&[F::Exchange, F::Update, F::Return, F::Create, F::Book]),
-        F::Move => {
-            Families::of(&[F::Move, F::Update, F::Send, F::Create, F::Delete, F::Book, F::Exchange])
-        }
-        F::Search | F::Read => Families::of(&[F::Search, F::Read, F::Run]),
-        F::Deploy => Families::of(&[F::Deploy, F::Push, F::Create, F::Update]),
-        F::Commit => Families::of(&[F::Commit]),
-        F::Push => Families::of(&[F::Push]),
-        other => Families::of(&[other]),
+        F::Return => Families::new(&[F::Return, F::Refund, F::Exchange, F::Update, F::Create]),
+        F::Exchange => Families::new(&[F::Exchange, F::Update, F::Return, F::Create, F::Book]),
+        F::Move => Families::new(&[
+            F::Move,
+            F::Update,
+            F::Send,
+            F::Create,
+            F::Delete,
+            F::Book,
+            F::Exchange,
+        ]),
+        F::Search | F::Read => Families::new(&[F::Search, F::Read, F::Run]),
+        F::Deploy => Families::new(&[F::Deploy, F::Push, F::Create, F::Update]),
+        F::Commit => Families::new(&[F::Commit]),
+        F::Push => Families::new(&[F::Push]),
+        other => Families::new(&[other]),
     }
 }
 
@@ -326,11 +332,11 @@ pub(crate) fn vouching(family: Family) -> Families {
 pub(crate) fn kindred(family: Family) -> Families {
     match family {
         Family::Create | Family::Update | Family::Book => {
-            Families::of(&[Family::Create, Family::Update, Family::Book])
+            Families::new(&[Family::Create, Family::Update, Family::Book])
         }
-        Family::Cancel | Family::Delete => Families::of(&[Family::Cancel, Family::Delete]),
-        Family::Search | Family::Read => Families::of(&[Family::Search, Family::Read]),
-        other => Families::of(&[other]),
+        Family::Cancel | Family::Delete => Families::new(&[Family::Cancel, Family::Delete]),
+        Family::Search | Family::Read => Families::new(&[Family::Search, Family::Read]),
+        other => Families::new(&[other]),
     }
 }
 
@@ -341,23 +347,23 @@ mod tests {
     #[test]
     fn names() {
         use Family as F;
-        let reads = Families::of(&[F::Read, F::Search]);
+        let reads = Families::new(&[F::Read, F::Search]);
         for (name, expected) in [
-            ("cancel_pending_order", Families::of(&[F::Cancel])),
-            ("return_delivered_order_items", Families::of(&[F::Return])),
-            ("email.send_email", Families::of(&[F::Send])),
-            ("customer_relationship_manager.update_customer", Families::of(&[F::Update])),
+            ("cancel_pending_order", Families::new(&[F::Cancel])),
+            ("return_delivered_order_items", Families::new(&[F::Return])),
+            ("email.send_email", Families::new(&[F::Send])),
+            ("customer_relationship_manager.update_customer", Families::new(&[F::Update])),
             ("get_order_details", reads),
             ("maps_place_details", reads),
             ("order_status", reads),
-            ("place_order", Families::of(&[F::Book])),
+            ("place_order", Families::new(&[F::Book])),
             ("WebSearch", reads),
             ("find_user_id_by_email", reads),
-            ("transfer_to_human_agents", Families::of(&[F::Move])),
-            ("calculate", Families::of(&[F::Compute])),
+            ("transfer_to_human_agents", Families::new(&[F::Move])),
+            ("calculate", Families::new(&[F::Compute])),
             ("think", Families::NONE),
-            ("process_refund", Families::of(&[F::Refund])),
-            ("mcp__github__create_issue", Families::of(&[F::Create])),
+            ("process_refund", Families::new(&[F::Refund])),
+            ("mcp__github__create_issue", Families::new(&[F::Create])),
         ] {
             assert_eq!(of_name(name), expected, "{name}");
         }

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// Passes each member of a JSON object, with its name in lower case, to a function until the
 /// function returns false. Returns whether the whole object was read.
 pub(super) fn each_member(text: &str, mut look: impl FnMut(&str, Held) -> bool) -> bool {
-    each_value(text, |name, value| look(name, value.map_or(Held::Other, Held::of)))
+    each_value(text, |name, value| look(name, value.map_or(Held::Other, Held::parse)))
 }
 
 /// Passes each member with its raw value, or `None` if the text is cut off in the value.
@@ -79,7 +79,7 @@ pub(super) enum Held {
 }
 
 impl Held {
-    fn of(written: &str) -> Self {
+    fn parse(written: &str) -> Self {
         match written {
             "null" => Self::Null,
             "true" => Self::Flag(true),

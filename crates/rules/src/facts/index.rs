@@ -25,7 +25,7 @@ pub(crate) struct Index {
     /// By kind of check and execution: what the result says about such checks.
     reported: RefCell<FxHashMap<Family, Vec<Option<Reported>>>>,
     /// By claimed outcome: whether a result reports it.
-    reports: RefCell<FxHashMap<Asked, bool>>,
+    reports: RefCell<FxHashMap<CheckQuery, bool>>,
     /// The first execution that ran a command line.
     pub(crate) shell: FirstDeed,
     /// The first execution that may have done more than its words show.
@@ -53,7 +53,7 @@ pub(crate) struct LatestRun {
 
 /// The kind of check, the number of executions before the claim, how many checks passed, and
 /// whether those are only some.
-pub(crate) type Asked = (Family, usize, Option<u64>, bool);
+pub(crate) type CheckQuery = (Family, usize, Option<u64>, bool);
 
 /// What a result says about checks, by any runner.
 #[derive(Debug, Default, Clone, Copy)]
@@ -173,7 +173,7 @@ impl Index {
     }
 
     /// Whether a result reports a claimed outcome. `look` is called only the first time.
-    pub(crate) fn is_reported(&self, asked: Asked, look: impl FnOnce() -> bool) -> bool {
+    pub(crate) fn is_reported(&self, asked: CheckQuery, look: impl FnOnce() -> bool) -> bool {
         if let Some(known) = self.reports.borrow().get(&asked) {
             return *known;
         }

@@ -28,8 +28,8 @@ pub(crate) struct Known<'t> {
 }
 
 impl<'t> Known<'t> {
-    pub(crate) fn of(transcript: &'t Transcript) -> Self {
-        let record = Record::of(transcript);
+    pub(crate) fn new(transcript: &'t Transcript) -> Self {
+        let record = Record::new(transcript);
         let deeds = Deeds::new(record.executions().len());
         Self {
             transcript,

@@ -98,7 +98,7 @@ impl<'t> Facts<'t> {
     /// The names of the tools that the agent had.
     pub(crate) fn names(&self) -> &Names {
         let tools = self.transcript().catalog.iter();
-        self.known.names.get_or_init(|| Names::of(tools.map(|tool| tool.name.as_str())))
+        self.known.names.get_or_init(|| Names::new(tools.map(|tool| tool.name.as_str())))
     }
 
     /// The executions called before message `turn`, newest first, with what each did.
@@ -152,7 +152,7 @@ impl<'t> Facts<'t> {
     pub(crate) fn tool_names(&self) -> &[ToolName] {
         self.known.tool_names.get_or_init(|| {
             let tools = self.transcript().catalog.iter();
-            tools.map(|tool| ToolName::of(&tool.name)).collect()
+            tools.map(|tool| ToolName::parse(&tool.name)).collect()
         })
     }
 
@@ -202,7 +202,7 @@ impl<'t> Facts<'t> {
     pub(crate) fn called_unknown_tool_before(&self, turn: usize) -> bool {
         let unknown = |at| {
             self.deed(at).is_some_and(|(execution, deed)| {
-                let named = ToolName::of(execution.tool()).families != Families::default();
+                let named = ToolName::parse(execution.tool()).families != Families::default();
                 deed.shell.is_none() && !named
             })
         };
@@ -217,7 +217,7 @@ impl<'t> Facts<'t> {
 
     /// The typed facts that are known before message `turn`.
     pub(crate) fn typed_before(&self, turn: usize) -> counterfoil_record::Facts<'_> {
-        let record = || counterfoil_record::Record::of(self.known.transcript);
+        let record = || counterfoil_record::Record::new(self.known.transcript);
         self.known.typed.get_or_init(record).up_to(turn)
     }
 
@@ -256,7 +256,7 @@ impl<'t> Facts<'t> {
 
     /// What the agent was given.
     pub(crate) fn given(&self) -> &Given<'t> {
-        self.known.given.get_or_init(|| Given::of(self.transcript(), self.record()))
+        self.known.given.get_or_init(|| Given::new(self.transcript(), self.record()))
     }
 
     /// The values that the agent states.

@@ -63,7 +63,7 @@ impl<'t> Record<'t> {
     /// Joins each result with the latest earlier unanswered call of its id; a result without an id
     /// with the earliest unanswered call.
     #[must_use]
-    pub fn of(transcript: &'t Transcript) -> Self {
+    pub fn new(transcript: &'t Transcript) -> Self {
         let count = transcript.messages.iter().map(|message| message.calls.len()).sum();
         let mut executions: Vec<Execution<'t>> = Vec::with_capacity(count);
         // The latest unanswered call of each id; for each execution, the previous unanswered call
@@ -152,7 +152,7 @@ mod tests {
         let mut transcript = Transcript::new("t", Format::ClaudeCode);
         transcript.messages =
             vec![call("a"), call("b"), call("a"), result("a"), result("a"), result("a")];
-        let record = Record::of(&transcript);
+        let record = Record::new(&transcript);
         let joined: Vec<_> = record
             .executions()
             .iter()

@@ -86,7 +86,7 @@ pub(crate) enum RunEnd {
 
 impl<'t> ShellWork<'t> {
     /// What the command line of a shell call did; `None` if there is none.
-    pub(crate) fn of(members: &Members<'_>, outcome: Option<&'t Outcome>) -> Option<Self> {
+    pub(crate) fn new(members: &Members<'_>, outcome: Option<&'t Outcome>) -> Option<Self> {
         let command = command_line(members)?;
         let Ok(script) = Script::parse(&command) else {
             return Some(Self { command, opaque: true, ..Self::default() });
@@ -99,7 +99,7 @@ impl<'t> ShellWork<'t> {
             .filter_map(|(at, activity)| {
                 let behind = found.get(at + 1..).unwrap_or_default();
                 let line = Rc::clone(&line);
-                Run::of(activity, behind, &script, outcome, alone).map(|run| Run { line, ..run })
+                Run::new(activity, behind, &script, outcome, alone).map(|run| Run { line, ..run })
             })
             .collect();
         let writes = script.writes();
@@ -173,7 +173,7 @@ pub(crate) fn prints_itself(command: &str, output: &str, said: &RunSummary) -> b
 }
 
 impl<'t> Run<'t> {
-    fn of(
+    fn new(
         activity: &Activity,
         behind: &[Activity],
         script: &Script,

@@ -49,7 +49,7 @@ impl Upshot {
     }
 
     /// The upshot of a call with this result.
-    pub(crate) fn of(asked: &Asked<'_>, outcome: Option<&Outcome>) -> Self {
+    pub(crate) fn new(asked: &CallFacts<'_>, outcome: Option<&Outcome>) -> Self {
         let Some(outcome) = outcome else { return Self::Unknown };
         if asked.found_nothing {
             return Self::NothingFound;
@@ -90,7 +90,7 @@ impl Upshot {
         }
     }
 
-    fn by_words(asked: &Asked<'_>, text: &str) -> Self {
+    fn by_words(asked: &CallFacts<'_>, text: &str) -> Self {
         match failure_in(text) {
             Some(Failure::Failed) => return Self::Failed,
             Some(Failure::Refused) => return Self::Refused,
@@ -111,7 +111,7 @@ impl Upshot {
 
 /// What is known about a call.
 #[derive(Debug)]
-pub(crate) struct Asked<'d> {
+pub(crate) struct CallFacts<'d> {
     /// Whether it was meant to change something.
     pub(crate) changes: bool,
     /// Whether it was meant to look something up.
@@ -132,7 +132,7 @@ fn act_behind(state: &str) -> Option<&'static str> {
     pairs.into_iter().find(|(known, _)| *known == state).map(|(_, act)| act)
 }
 
-impl Asked<'_> {
+impl CallFacts<'_> {
     /// Whether a state in the result means that the call itself failed. A look-up may find a thing
     /// in that state, and a call may have been made to put it into that state.
     fn is_failed_by(&self, state: &str, alone: bool) -> bool {

@@ -7,7 +7,7 @@ use super::fields::{fields, final_answer};
 /// Splits a message into blocks, in order. Every byte of prose is in at most one block.
 pub(crate) fn blocks(text: &str) -> Vec<Block> {
     fields(text).unwrap_or_else(|| {
-        let mut blocks = Scanner::of(text, false).run();
+        let mut blocks = Scanner::new(text, false).run();
         read_tagged(text, &mut blocks);
         blocks
     })
@@ -22,7 +22,7 @@ struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    fn of(text: &'t str, nested: bool) -> Self {
+    fn new(text: &'t str, nested: bool) -> Self {
         Self { text, blocks: Vec::new(), row: 0, nested }
     }
 
@@ -89,7 +89,7 @@ impl<'t> Scanner<'t> {
     fn fenced(&mut self, span: Span) {
         let answer = if self.nested { None } else { final_answer(self.text, span) };
         let Some(answer) = answer else { return self.push(BlockKind::Code, span) };
-        for block in Scanner::of(answer.of(self.text), true).run() {
+        for block in Scanner::new(answer.slice(self.text), true).run() {
             let at = |place: usize| answer.start + place;
             self.push(block.kind, Span::new(at(block.span.start), at(block.span.end)));
         }
@@ -126,8 +126,8 @@ impl<'t> Scanner<'t> {
 /// line that is a lone tag.
 fn read_tagged(text: &str, blocks: &mut [Block]) {
     let inner =
-        |block: &Block| tagged(block.span.of(text)).filter(|_| block.kind == BlockKind::Markup);
-    let page = |block: &&Block| block.kind == BlockKind::Markup && is_tag(block.span.of(text));
+        |block: &Block| tagged(block.span.slice(text)).filter(|_| block.kind == BlockKind::Markup);
+    let page = |block: &&Block| block.kind == BlockKind::Markup && is_tag(block.span.slice(text));
     if blocks.iter().filter(page).any(|block| inner(block).is_none()) {
         return;
     }
@@ -258,7 +258,7 @@ mod tests {
     }
 
     fn check(text: &str, expected: &[(BlockKind, &str)]) {
-        let found: Vec<_> = blocks(text).iter().map(|b| (b.kind, b.span.of(text))).collect();
+        let found: Vec<_> = blocks(text).iter().map(|b| (b.kind, b.span.slice(text))).collect();
         assert_eq!(found, expected, "{text:?}");
     }
 

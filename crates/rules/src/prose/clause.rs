@@ -41,7 +41,7 @@ pub(crate) fn clauses(
 ) {
     let Some(sentence) = sentences.get(index) else { return };
     if sentence.foreign {
-        let whole = Clause::of(tokens, index, sentence.tokens.clone());
+        let whole = Clause::new(tokens, index, sentence.tokens.clone());
         out.extend(whole.map(|clause| Clause { mood: Mood::Foreign, ..clause }));
         return;
     }
@@ -59,23 +59,23 @@ fn split(tokens: &[Token], sentence: &Sentence, index: usize, out: &mut Vec<Clau
     let mut from = sentence.tokens.start;
     for at in sentence.tokens.clone() {
         if at > from && starts_clause(tokens, sentence, at) {
-            out.extend(Clause::of(tokens, index, from..at));
+            out.extend(Clause::new(tokens, index, from..at));
             from = at;
         }
     }
-    out.extend(Clause::of(tokens, index, from..sentence.tokens.end));
+    out.extend(Clause::new(tokens, index, from..sentence.tokens.end));
 }
 
 impl Clause {
     /// Creates a clause from a range of a sentence, before it is analysed.
-    pub(super) fn of(tokens: &[Token], sentence: usize, range: Range<usize>) -> Option<Self> {
+    pub(super) fn new(tokens: &[Token], sentence: usize, range: Range<usize>) -> Option<Self> {
         let words = tokens.get(range.clone())?;
         let (head, last) = (words.first()?, words.last()?);
         let (mut tags, mut marks, mut kinds) =
             (Tags::default(), Marks::default(), Kinds::default());
         for token in words {
             marks = marks.and(token.mark);
-            kinds = kinds.or(Kinds::of(token));
+            kinds = kinds.or(Kinds::new(token));
             if !token.quoted {
                 tags = tags.or(token.tags);
             }

@@ -38,7 +38,7 @@ pub(super) fn predicates(
             note_subject(tokens, range, at, context);
             continue;
         }
-        let Some(verb) = Completed::of(tokens, range, at, end, context) else { continue };
+        let Some(verb) = Completed::new(tokens, range, at, end, context) else { continue };
         if let Some(predicate) = verb.predicate(context) {
             if let Some(last) = found.last_mut() {
                 last.object_tokens.end = last.object_tokens.end.min(verb.group_start);
@@ -96,7 +96,7 @@ struct Doer {
 }
 
 impl<'t> Completed<'t> {
-    fn of(
+    fn new(
         tokens: &'t [Token],
         range: &'t Range<usize>,
         at: usize,

@@ -76,7 +76,7 @@ fn is_true(rest: &str) -> bool {
 /// The string may contain line breaks.
 pub(super) fn final_answer(text: &str, fenced: Span) -> Option<Span> {
     const INPUT: &str = "\"action_input\"";
-    let code = fenced.of(text);
+    let code = fenced.slice(text);
     let input = code.find(INPUT)?;
     let (_, name) = code.get(..input)?.trim_start().strip_prefix('{')?.split_once(':')?;
     let name = name.trim().trim_end_matches(',').trim_matches('"');
@@ -104,7 +104,7 @@ mod tests {
     fn dictionaries_are_read_as_python_prints_them() {
         let found = |text: &str| -> Option<Vec<String>> {
             let fields = fields(text)?;
-            Some(fields.iter().map(|field| field.span.of(text).to_owned()).collect())
+            Some(fields.iter().map(|field| field.span.slice(text).to_owned()).collect())
         };
         let one = found(r#"{'response': "I've sent it.", 'count': 2, 'ok': None}"#);
         assert_eq!(one, Some(vec![String::from("I've sent it.")]));
@@ -124,7 +124,7 @@ mod tests {
             (r#"{"action": "mail.send", "action_input": "a"}"#, None),
         ];
         for (text, expected) in cases {
-            let found = final_answer(text, Span::new(0, text.len())).map(|span| span.of(text));
+            let found = final_answer(text, Span::new(0, text.len())).map(|span| span.slice(text));
             assert_eq!(found, expected, "{text}");
         }
     }

@@ -150,7 +150,7 @@ struct Key([u64; 3]);
 impl Key {
     /// `None` if it is not a word, or longer than any word of the lexicon.
     #[inline]
-    fn of(word: &str) -> Option<Self> {
+    fn new(word: &str) -> Option<Self> {
         let mut bytes = [0; 24];
         bytes.get_mut(..word.len()).filter(|_| !word.is_empty())?.copy_from_slice(word.as_bytes());
         bytes.make_ascii_lowercase();
@@ -187,7 +187,7 @@ impl Lexicon {
 
     /// Looks up a word, ignoring case.
     pub(crate) fn get(&self, word: &str) -> Option<&Entry> {
-        self.words.get(&Key::of(word)?)
+        self.words.get(&Key::new(word)?)
     }
 
     /// The base of an irregular verb form in lower case: "freeze" for "frozen".
@@ -246,8 +246,8 @@ impl Lexicon {
     }
 
     fn entry(&mut self, word: &str) -> &mut Entry {
-        debug_assert!(Key::of(word).is_some(), "{word}");
-        self.words.entry(Key::of(word).unwrap_or_default()).or_default()
+        debug_assert!(Key::new(word).is_some(), "{word}");
+        self.words.entry(Key::new(word).unwrap_or_default()).or_default()
     }
 
     fn verb(&mut self, spelled: &str, action: Action) -> bool {

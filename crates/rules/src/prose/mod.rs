@@ -55,7 +55,7 @@ pub(crate) fn unmarked(text: &str, span: Span) -> Span {
         ',', ';', ':', '(', ')', '—', '–', '-', ' ', '\n', '*', '，', '；', '：', '、', '（', '）',
         '\t',
     ];
-    let words = span.of(text);
+    let words = span.slice(text);
     let trimmed = words.trim_start_matches(LEAD);
     let start = span.start + words.len() - trimmed.len();
     let trimmed = trimmed.trim_end_matches([' ', ',', '，', '、', '\n', '*', ';', '(']);
@@ -138,7 +138,7 @@ impl<'t> Prose<'t> {
         turn: usize,
     ) -> Claim {
         let span = unmarked(self.text, clause.span);
-        Claim { kind, text: span.of(self.text).to_owned(), objects, span, turn }
+        Claim { kind, text: span.slice(self.text).to_owned(), objects, span, turn }
     }
 
     /// The tokens before a token in its sentence.

@@ -132,7 +132,7 @@ mod tests {
 
     fn check(text: &str, expected: &[&str]) {
         let prose = Prose::read(text);
-        let found: Vec<_> = prose.sentences.iter().map(|s| s.span.of(text)).collect();
+        let found: Vec<_> = prose.sentences.iter().map(|s| s.span.slice(text)).collect();
         assert_eq!(found, expected, "{text:?}");
     }
 

@@ -99,7 +99,7 @@ fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
 fn read(set: &str) -> Words {
     let words = lines().find(|(name, _)| *name == set).map_or("", |(_, words)| words);
     let list: Vec<&'static str> = words.split(',').map(str::trim).collect();
-    Words::of(Box::leak(list.into_boxed_slice()))
+    Words::new(Box::leak(list.into_boxed_slice()))
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ impl Kinds {
 
     /// The kind of a token, as a set.
     #[inline]
-    pub(super) fn of(token: &Token) -> Self {
+    pub(super) fn new(token: &Token) -> Self {
         let kind = match token.kind {
             TokenKind::Word => 0,
             TokenKind::Identifier => 1,

@@ -264,7 +264,7 @@ impl Tokenizer<'_, '_> {
             let quoted = self.quote.is_some();
             let capital = bytes.first().is_some_and(u8::is_ascii_uppercase);
             let Entry { tags, verb, noun, other } = entry;
-            let mark = Mark::of(bytes);
+            let mark = Mark::new(bytes);
             self.out.push(Token {
                 start,
                 end,
@@ -347,7 +347,7 @@ mod tests {
     fn check(text: &str, expected: &[(TokenKind, &str)]) {
         let mut tokens = Vec::new();
         tokenize(text, Span::new(0, text.len()), &mut tokens);
-        let found: Vec<_> = tokens.iter().map(|t| (t.kind, t.span().of(text))).collect();
+        let found: Vec<_> = tokens.iter().map(|t| (t.kind, t.span().slice(text))).collect();
         assert_eq!(found, expected, "{text:?}");
     }
 
@@ -405,7 +405,7 @@ mod tests {
         let quoted: Vec<_> = tokens
             .iter()
             .filter(|t| t.quoted && t.kind == TokenKind::Word)
-            .map(|t| t.span().of(text))
+            .map(|t| t.span().slice(text))
             .collect();
         assert_eq!(quoted, ["return", "requested", "was", "sent"]);
     }

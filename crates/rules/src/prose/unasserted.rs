@@ -7,7 +7,7 @@ use super::{
 };
 
 /// A clause in its sentence, with its words.
-pub(crate) struct Said<'p, 't> {
+pub(crate) struct ClauseContext<'p, 't> {
     prose: &'p Prose<'t>,
     clause: &'p Clause,
     sentence: &'p Sentence,
@@ -15,7 +15,7 @@ pub(crate) struct Said<'p, 't> {
 }
 
 /// The reasons why the agent does not assert a clause. The first that applies is used.
-pub(crate) const UNASSERTED: [(&str, fn(&Said<'_, '_>) -> bool); 13] = [
+pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 13] = [
     ("not in English", |said| said.sentence.foreign),
     ("a question", |said| said.sentence.question || said.clause.mood == Mood::Question),
     ("conditional", |said| said.clause.mood == Mood::Conditional),
@@ -45,13 +45,14 @@ pub(crate) fn unasserted(prose: &Prose<'_>, clause: &Clause) -> Option<&'static 
     let Some(sentence) = prose.sentences.get(clause.sentence) else {
         return Some("not part of a sentence");
     };
-    let said = Said { prose, clause, sentence, tokens: prose.tokens(clause.tokens.clone()) };
+    let said =
+        ClauseContext { prose, clause, sentence, tokens: prose.tokens(clause.tokens.clone()) };
     UNASSERTED.iter().find(|(_, holds)| holds(&said)).map(|(reason, _)| *reason)
 }
 
 /// The clauses that the agent asserts.
 pub(crate) fn asserted<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = Span> + 'p {
-    let says = |span: &Span| span.of(prose.text).contains(|c: char| c.is_alphanumeric());
+    let says = |span: &Span| span.slice(prose.text).contains(|c: char| c.is_alphanumeric());
     let clauses = prose.clauses.iter().filter(|clause| unasserted(prose, clause).is_none());
     clauses.map(|clause| unmarked(prose.text, clause.span)).filter(says)
 }

@@ -12,17 +12,17 @@ pub(crate) struct Words {
 /// `words!["on", "under"]`: a [`Words`], prepared at compile time.
 macro_rules! words {
     ($($word:literal),* $(,)?) => {
-        const { &$crate::prose::Words::of(&[$($word),*]) }
+        const { &$crate::prose::Words::new(&[$($word),*]) }
     };
 }
 
 impl Words {
     /// Prepares the words; use `words!`.
-    pub(crate) const fn of(list: &'static [&'static str]) -> Self {
+    pub(crate) const fn new(list: &'static [&'static str]) -> Self {
         let mut marks = Marks([0; 2]);
         let mut rest = list;
         while let [word, more @ ..] = rest {
-            marks = marks.and(Mark::of(word.as_bytes()));
+            marks = marks.and(Mark::new(word.as_bytes()));
             rest = more;
         }
         Self { list, marks }
@@ -55,7 +55,7 @@ pub(crate) struct Mark(u8);
 impl Mark {
     /// The mark of a word.
     #[inline]
-    pub(crate) const fn of(word: &[u8]) -> Self {
+    pub(crate) const fn new(word: &[u8]) -> Self {
         let (Some(&first), Some(&last)) = (word.first(), word.last()) else { return Self(0) };
         // An upper-case letter differs from its lower-case form in one bit.
         let ends = (first | 0x20).wrapping_mul(7) ^ (last | 0x20).wrapping_mul(21);
@@ -93,7 +93,7 @@ mod tests {
     fn a_word_is_found_in_any_case() {
         let words = words!["on", "Under", "reproduced", "don't"];
         for word in ["on", "ON", "under", "UNDER", "Reproduced", "DON'T"] {
-            assert!(words.may_hold(Mark::of(word.as_bytes())), "{word}");
+            assert!(words.may_hold(Mark::new(word.as_bytes())), "{word}");
             assert!(words.hold(word.as_bytes()), "{word}");
         }
         assert!(!words.hold(b"in"));
@@ -104,7 +104,7 @@ mod tests {
     fn most_words_are_passed_over_by_their_mark() {
         let words = words!["browser", "simulator", "emulator", "device"];
         let text = "the build is green and all of the tests that were red before now pass again";
-        let passed = text.split(' ').filter(|w| !words.may_hold(Mark::of(w.as_bytes()))).count();
+        let passed = text.split(' ').filter(|w| !words.may_hold(Mark::new(w.as_bytes()))).count();
         assert!(passed >= 14, "{passed}");
     }
 }

@@ -10,7 +10,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    pub(crate) fn of<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+    pub(crate) fn new<'n>(names: impl Iterator<Item = &'n str>) -> Self {
         Self { plain: names.flat_map(|name| [plain(name), plain(last_of(name))]).collect() }
     }
 

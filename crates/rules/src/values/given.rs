@@ -73,7 +73,7 @@ impl Source {
 }
 
 impl<'t> Given<'t> {
-    pub(crate) fn of(transcript: &'t Transcript, record: &Record<'t>) -> Self {
+    pub(crate) fn new(transcript: &'t Transcript, record: &Record<'t>) -> Self {
         let told = transcript.messages.iter().enumerate().filter_map(|(turn, message)| {
             let told = message.role != Role::Assistant || message.kind == MessageKind::Summary;
             let text = message.text.as_str();
@@ -160,7 +160,7 @@ impl<'t> Given<'t> {
     /// The parsed result of an execution; `None` if it is not JSON.
     pub(crate) fn leaves(&self, execution: usize, text: &'t str) -> Option<Rc<Leaves<'t>>> {
         let mut parsed = self.parsed.borrow_mut();
-        parsed.entry(execution).or_insert_with(|| Leaves::of(text).map(Rc::new)).clone()
+        parsed.entry(execution).or_insert_with(|| Leaves::parse(text).map(Rc::new)).clone()
     }
 
     /// Finds a text before the message that contains the word, ignoring case. `all` returns every
@@ -189,7 +189,7 @@ impl<'t> Given<'t> {
 
     /// The texts near the message, newest first.
     fn stretch(&self, turn: usize) -> Rc<Stretch> {
-        self.stretch.get(turn, || Stretch::of(self.near(turn, NEAR).map(|text| text.text)))
+        self.stretch.get(turn, || Stretch::new(self.near(turn, NEAR).map(|text| text.text)))
     }
 
     /// Finds a text before the message that contains the letters and digits of the words in order,
@@ -246,7 +246,7 @@ impl<'t> Given<'t> {
         words.sort_unstable();
         words.dedup();
         let mut found: Vec<Firsts> = vec![Firsts::default(); words.len()];
-        if let Some(search) = WordSearch::of(&words, true) {
+        if let Some(search) = WordSearch::new(&words, true) {
             for (at, text) in self.texts.iter().enumerate() {
                 let slot = text.source.slot();
                 search.each(text.text, |word| {

@@ -38,7 +38,7 @@ impl Leaf<'_> {}
 
 impl<'t> Leaves<'t> {
     /// Parses a text; `None` if it is not JSON.
-    pub(crate) fn of(text: &'t str) -> Option<Self> {
+    pub(crate) fn parse(text: &'t str) -> Option<Self> {
         let mut scanner = Scanner { text, at: 0, nodes: Vec::with_capacity(text.len() / 16) };
         let mut open: Vec<usize> = Vec::new();
         loop {
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn values_in_order() {
         let text = r#" {"a": [1, {"b": "x\"y"}, []], "c": null, "d": false} "#;
-        let leaves = Leaves::of(text).unwrap();
+        let leaves = Leaves::parse(text).unwrap();
         let node = |name, leaf, parent| Node { name, leaf, parent };
         let expected = [
             node("", Leaf::Object, 0),
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn what_is_no_json() {
         for text in ["", "{", "{\"a\"}", "[1 2]", "{a:1}", "[1]]", "\"open", "word", "{} {}"] {
-            assert!(Leaves::of(text).is_none(), "{text}");
+            assert!(Leaves::parse(text).is_none(), "{text}");
         }
     }
 }

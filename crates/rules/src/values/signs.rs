@@ -8,7 +8,7 @@ pub(crate) struct Signs(Vec<Finder<'static>>);
 
 impl Signs {
     /// Prepares the pieces.
-    pub(crate) fn of(pieces: &[&'static str]) -> Self {
+    pub(crate) fn new(pieces: &[&'static str]) -> Self {
         Self(pieces.iter().map(|piece| Finder::new(*piece)).collect())
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    pub(super) fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+    pub(super) fn new<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut stretch = Self::default();
         for text in texts {
             stretch.text.push_str(text);
@@ -53,7 +53,7 @@ mod tests {
     #[test]
     fn first_text_with_a_word() {
         let texts = ["order W1", "", "w12 and ORDER", "order w12"];
-        let stretch = Stretch::of(texts.into_iter());
+        let stretch = Stretch::new(texts.into_iter());
         for (word, not, expected) in [
             ("order", 9, Some(0)),
             ("order", 0, Some(3)),

@@ -20,7 +20,7 @@ const TOO_MANY: u64 = 1_000_000;
 
 impl Countable {
     /// The kind of thing that a noun counts.
-    pub(crate) fn of(noun: &str) -> Option<Self> {
+    pub(crate) fn parse(noun: &str) -> Option<Self> {
         let is_in = |words: &Words| words.hold(noun.as_bytes());
         match (is_in(&sets::COUNTS_TESTS), is_in(&sets::COUNTS_OTHERS)) {
             (true, _) => Some(Self::Tests),
@@ -43,7 +43,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Reads the counts in a result.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn parse(text: &str) -> Self {
         let mut tally = Self::default();
         tally.read_words(text);
         tally.count_lines(text);
@@ -71,7 +71,7 @@ impl Tally {
                 // "1 Warning(s)"
                 let bare = bare.strip_suffix("(s").unwrap_or(bare);
                 if let Some((noun, value)) = bare.split_once('=') {
-                    let own = Countable::of(noun) == Some(Countable::Tests);
+                    let own = Countable::parse(noun) == Some(Countable::Tests);
                     self.printed.extend(whole(value).filter(|_| own));
                     number = None;
                     continue;
@@ -85,7 +85,7 @@ impl Tally {
                     named = false;
                     continue;
                 }
-                let noun = Countable::of(bare) == Some(Countable::Tests) || is_left_out(bare);
+                let noun = Countable::parse(bare) == Some(Countable::Tests) || is_left_out(bare);
                 if let Some((found, _)) = number.filter(|_| noun) {
                     self.printed.push(found);
                 }
@@ -134,7 +134,7 @@ fn is_test(line: &str) -> bool {
 
 /// The length of a JSON text that is a list, or of the only list in it.
 pub(crate) fn list_of(text: &str) -> Option<u64> {
-    let leaves = Leaves::of(text)?;
+    let leaves = Leaves::parse(text)?;
 
     let mut lists =
         leaves.nodes().iter().filter(|node| node.parent == 0).filter_map(|node| match node.leaf {
@@ -148,7 +148,7 @@ pub(crate) fn list_of(text: &str) -> Option<u64> {
 
 /// The lengths of all lists in a JSON text.
 fn lengths(text: &str) -> Vec<u64> {
-    let leaves = Leaves::of(text);
+    let leaves = Leaves::parse(text);
     let nodes = leaves.iter().flat_map(|leaves| leaves.nodes());
     nodes
         .filter_map(|node| match node.leaf {
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn counts_of_results() {
         let check = |text: &str, printed: &[u64], certain| {
-            let tally = Tally::of(text);
+            let tally = Tally::parse(text);
             assert_eq!((tally.printed.as_slice(), tally.certain), (printed, certain), "{text}");
         };
         check("Tests: 12 passed, 1 failed", &[12, 1, 13], None);

@@ -18,7 +18,7 @@ pub(crate) struct WordSearch {
 impl WordSearch {
     /// Prepares distinct words. `any_case` ignores the case of ASCII letters. `None` if there are
     /// too many.
-    pub(crate) fn of(words: &[impl AsRef<str>], any_case: bool) -> Option<Self> {
+    pub(crate) fn new(words: &[impl AsRef<str>], any_case: bool) -> Option<Self> {
         let mut builder = AhoCorasick::builder();
         builder.prefilter(false).kind((words.len() <= FEW).then_some(AhoCorasickKind::DFA));
         // A smaller alphabet makes a smaller, faster automaton.
@@ -47,7 +47,7 @@ mod tests {
 
     fn found(words: &[&str], text: &str) -> Vec<usize> {
         let mut all = Vec::new();
-        WordSearch::of(words, true).unwrap().each(text, |word| all.push(word));
+        WordSearch::new(words, true).unwrap().each(text, |word| all.push(word));
         all.sort_unstable();
         all
     }

@@ -20,7 +20,7 @@ const ROWS: usize = 12;
 fn compare(transcript: &Transcript, settings: &Settings, most: usize) -> usize {
     let whole = check(transcript, settings);
     let mut compared = 0;
-    let indexed = Indexed::of(transcript);
+    let indexed = Indexed::new(transcript);
     let step = (transcript.messages.len() / most).max(1);
     for first in (0..=transcript.messages.len() + 1).step_by(step) {
         let part = check_from(transcript, settings, first);

@@ -13,7 +13,7 @@ fn calls_come_to_what_the_page_says() {
     let mut wrong = Vec::new();
     for [call, result, expected] in rows {
         let transcript = transcript(call, result);
-        let came = Indexed::of(&transcript).upshot(0).map(Upshot::name);
+        let came = Indexed::new(&transcript).upshot(0).map(Upshot::name);
         if came != Some(expected) {
             wrong.push(format!("{call} → {result}: expected {expected}, is {came:?}"));
         }

@@ -49,7 +49,7 @@ pub fn run_confined(words: &[String]) -> u8 {
 fn become_server(plan: &str) -> io::Result<()> {
     setsid()?;
     let plan: Plan = serde_json::from_str(plan)?;
-    let holding = Holding::of(&plan, &Kept::default()).map_err(io::Error::other)?;
+    let holding = Holding::new(&plan, &Kept::default()).map_err(io::Error::other)?;
     let essential = holding.gaps.iter().filter(|gap| gap.essential).map(|gap| gap.text.as_str());
     let essential: Vec<&str> = essential.collect();
     if !essential.is_empty() {
@@ -70,7 +70,7 @@ fn become_command() -> io::Result<()> {
     let plan: Plan = serde_json::from_str(&line)?;
     let nothing = File::open("/dev/null")?;
 
-    let holding = Holding::of(&plan, &Kept::default()).map_err(io::Error::other)?;
+    let holding = Holding::new(&plan, &Kept::default()).map_err(io::Error::other)?;
     if plan.strict && holding.gaps.iter().any(|gap| gap.essential) {
         return tell(&mut channel, &Reply::Refused { gaps: holding.gaps });
     }

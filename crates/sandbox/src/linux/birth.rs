@@ -111,7 +111,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    pub(super) fn of(words: impl IntoIterator<Item = Vec<u8>>) -> Result<Self, NulError> {
+    pub(super) fn new(words: impl IntoIterator<Item = Vec<u8>>) -> Result<Self, NulError> {
         let words = words.into_iter().map(CString::new).collect::<Result<Vec<_>, _>>()?;
         let pointers = words.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect();
         Ok(Self { words, pointers })

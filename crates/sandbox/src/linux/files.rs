@@ -58,7 +58,7 @@ impl Identity {
 }
 
 impl Ruleset {
-    pub(super) fn of(plan: &Plan) -> Result<Self, RulesetError> {
+    pub(super) fn new(plan: &Plan) -> Result<Self, RulesetError> {
         let network = plan.profile == Profile::Network;
         let mut handled = Builder::default()
             .handle_access(AccessFs::from_all(NEWEST))?

@@ -30,7 +30,7 @@ impl Holding {
     ///
     /// # Errors
     /// When this machine fails to prepare them; the error names the step.
-    pub fn of(plan: &Plan, kept: &Kept) -> Result<Self, Stopped> {
+    pub fn new(plan: &Plan, kept: &Kept) -> Result<Self, Stopped> {
         let ruleset = kept.ruleset(plan)?;
         let mut gaps = files::gaps(ruleset.version, plan);
         gaps.extend(remainders(plan));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn holding() -> Holding {
-        Holding::of(&plan(), &Kept::default()).unwrap()
+        Holding::new(&plan(), &Kept::default()).unwrap()
     }
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
         };
         let no_filter = Holding { filters: Arc::from([Vec::new()]), ..holding() };
         assert_eq!(ran(&no_filter), (Err(Step::Seccomp), false));
-        let mut no_ruleset = Ruleset::of(&plan()).unwrap();
+        let mut no_ruleset = Ruleset::new(&plan()).unwrap();
         no_ruleset.file = Some(File::open("/dev/null").unwrap().into());
         let no_ruleset = Holding { ruleset: Arc::new(no_ruleset), ..holding() };
         assert_eq!(ran(&no_ruleset), (Err(Step::Landlock), false));

@@ -36,7 +36,7 @@ impl Kept {
         // Before the places are examined: a later mount is noticed the next time.
         let mounts = Mounts::now();
         let ruleset =
-            Ruleset::of(plan).map_err(|error| Step::Landlock.stopped(io::Error::other(error)))?;
+            Ruleset::new(plan).map_err(|error| Step::Landlock.stopped(io::Error::other(error)))?;
         let ruleset = Arc::new(ruleset);
         last.ruleset = mounts.ok().map(|mounts| (Arc::clone(&ruleset), mounts));
         Ok(ruleset)

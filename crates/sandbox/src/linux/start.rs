@@ -95,12 +95,12 @@ pub fn start(
     let (stdout, output) = io::pipe().map_err(unborn)?;
     let (stderr, errors) = io::pipe().map_err(unborn)?;
     let streams = [input, output.into(), errors.into()];
-    let streams = Streams::of(streams).map_err(unborn)?;
+    let streams = Streams::new(streams).map_err(unborn)?;
     let arguments = program.words.iter().map(|word| word.as_bytes().to_vec());
-    let arguments = Words::of(arguments).map_err(|error| unborn(error.into()))?;
+    let arguments = Words::new(arguments).map_err(|error| unborn(error.into()))?;
     let variables = program.environment.iter();
     let variables = variables.map(|(name, value)| format!("{name}={value}").into_bytes());
-    let variables = Words::of(variables).map_err(|error| unborn(error.into()))?;
+    let variables = Words::new(variables).map_err(|error| unborn(error.into()))?;
     let folder = std::ffi::CString::new(program.directory.as_os_str().as_bytes());
     let folder = folder.map_err(|error| unborn(error.into()))?;
     let guard = Some(getpid());
@@ -154,7 +154,7 @@ struct Streams([OwnedFd; 3]);
 
 impl Streams {
     /// Moves the streams above their final numbers, so that none is overwritten before it is used.
-    fn of(streams: [OwnedFd; 3]) -> io::Result<Self> {
+    fn new(streams: [OwnedFd; 3]) -> io::Result<Self> {
         let [input, output, errors] = streams.map(|stream| {
             let taken = stream.as_raw_fd() < 3;
             if taken { fcntl_dupfd_cloexec(stream.as_fd(), 3) } else { Ok(stream) }

@@ -11,7 +11,7 @@ const ONLY_SESSIONS: [&str; 5] =
     ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
 
 /// A parsed request.
-pub(super) struct Asked {
+pub(super) struct ParsedRequest {
     pub(super) id: String,
     pub(super) method: String,
     pub(super) params: String,
@@ -20,7 +20,7 @@ pub(super) struct Asked {
     pub(super) to: mpsc::Sender<String>,
 }
 
-impl Asked {
+impl ParsedRequest {
     /// Whether this request exists in the protocol without sessions, in the revision it names.
     pub(super) fn fits_its_wire(&self) -> Result<(), Wrong> {
         let requested = self.meta(REVISION);

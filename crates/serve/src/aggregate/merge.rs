@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::asked::Asked;
+use super::asked::ParsedRequest;
 use crate::client::ALONE;
 use crate::mcp::{Members, agreed};
 
@@ -101,7 +101,7 @@ const KEPT: [&str; 6] = [
 ];
 
 /// A result in the format of the client's protocol revision.
-pub(super) fn finished(asked: &Asked, result: &str) -> String {
+pub(super) fn finished(asked: &ParsedRequest, result: &str) -> String {
     if !asked.alone {
         return result.to_owned();
     }

@@ -21,7 +21,7 @@ use tokio::task::AbortHandle;
 use crate::client::{Client, ClientError, ClientOptions, Questions, Reconnecting, Responder};
 use crate::mcp::{Members as Object, Message, code, error, error_with, result_raw};
 use crate::upstream::{Flow, NamedServer, Reply, Servers, UpstreamError};
-use asked::{Asked, Wrong};
+use asked::{ParsedRequest, Wrong};
 use downstream::Downstream;
 use merge::{List, finished, greeting};
 use owners::Owners;
@@ -155,7 +155,7 @@ impl Aggregate {
         let (to, queue) = mpsc::channel(WAITING);
         let (number, aggregate) = (self.downstream.number(), Arc::clone(self));
         self.downstream.open(number, to.clone());
-        let asked = Asked {
+        let asked = ParsedRequest {
             id: id.clone(),
             method,
             params: message.params().map_or("{}", RawValue::get).to_owned(),
@@ -174,14 +174,14 @@ impl Aggregate {
             aggregate.running().remove(&number);
         });
         running.insert(number, Running { id, to, task: task.abort_handle() });
-        Ok(Reply::of(Flow::Queue(queue)))
+        Ok(Reply::from_flow(Flow::Queue(queue)))
     }
 
     /// The unsolicited messages of servers.
     pub(crate) fn listen(&self) -> Reply {
         let (to, queue) = mpsc::channel(WAITING);
         self.downstream.hear(to);
-        Reply::of(Flow::Queue(queue))
+        Reply::from_flow(Flow::Queue(queue))
     }
 
     /// Cancels a request.
@@ -209,7 +209,7 @@ impl Aggregate {
     }
 
     /// The response to a request.
-    async fn answer(&self, asked: &Asked) -> String {
+    async fn answer(&self, asked: &ParsedRequest) -> String {
         match self.result(asked).await {
             Ok(result) => result_raw(&asked.id, &finished(asked, &result)),
             Err(Wrong::Away(away)) => error(Some(&asked.id), code::SERVER_GONE, &away.to_string()),
@@ -226,7 +226,7 @@ impl Aggregate {
         }
     }
 
-    async fn result(&self, asked: &Asked) -> Result<String, Wrong> {
+    async fn result(&self, asked: &ParsedRequest) -> Result<String, Wrong> {
         let params: Object<'_> = serde_json::from_str(&asked.params).map_err(|error| {
             Wrong::ClientReply(code::INVALID_PARAMS, format!("`params`: {error}"))
         })?;
@@ -329,7 +329,7 @@ impl Aggregate {
     }
 
     /// Processes a request that names a tool or a prompt.
-    async fn named(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
+    async fn named(&self, asked: &ParsedRequest, params: &Object<'_>) -> Result<String, Wrong> {
         let name = params.get("name").and_then(text_of).unwrap_or_default();
         let Some((member, own)) = self.owner(&name) else {
             return Err(Wrong::ClientReply(
@@ -376,7 +376,7 @@ impl Aggregate {
     fn begun(
         &self,
         member: Arc<Reconnecting>,
-        asked: &Asked,
+        asked: &ParsedRequest,
         params: &str,
         called: String,
     ) -> PausedCall {
@@ -395,7 +395,7 @@ impl Aggregate {
         PausedCall::new(called, outcome, questions)
     }
 
-    async fn completed(&self, asked: &Asked, params: &Object<'_>) -> Result<String, Wrong> {
+    async fn completed(&self, asked: &ParsedRequest, params: &Object<'_>) -> Result<String, Wrong> {
         let refers = params.get("ref").map_or("{}", RawValue::get);
         let refers: Object<'_> = serde_json::from_str(refers)
             .map_err(|error| Wrong::ClientReply(code::INVALID_PARAMS, format!("`ref`: {error}")))?;
@@ -417,7 +417,7 @@ impl Aggregate {
     async fn pass(
         &self,
         member: &Reconnecting,
-        asked: &Asked,
+        asked: &ParsedRequest,
         params: &str,
     ) -> Result<String, Wrong> {
         let client: Arc<Client> = member.client().await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::asked::{Asked, Wrong};
+use super::asked::{ParsedRequest, Wrong};
 use super::merge::List;
 use super::{Aggregate, BETWEEN, text_of};
 use crate::client::Reconnecting;
@@ -54,7 +54,7 @@ impl Aggregate {
     }
 
     /// Passes on a request about a resource to the server that has it.
-    pub(super) async fn resource(&self, asked: &Asked, uri: &str) -> Result<String, Wrong> {
+    pub(super) async fn resource(&self, asked: &ParsedRequest, uri: &str) -> Result<String, Wrong> {
         match self.owner_of(uri).await {
             Some(member) => self.pass(&member, asked, &asked.params).await,
             None => {

@@ -13,7 +13,7 @@ use super::sessions::known;
 use crate::dashboard::Dashboard;
 use crate::dashboard::index::List;
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 
 /// Maximum size in bytes of an answer's text in a response.
 const LONGEST_TEXT: usize = 64 * 1024;
@@ -105,7 +105,10 @@ pub(crate) struct ClaimItem {
 }
 
 /// Judged answers, newest first.
-pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<AnswerItem>, HttpProblem> {
+pub(crate) fn list(
+    dashboard: &Dashboard,
+    asked: &VisitorRequest,
+) -> Result<Page<AnswerItem>, HttpProblem> {
     let (before, limit) = (cursor(asked, "answers")?, asked.limit()?);
     let session = asked.query.some("session")?;
     session.map_or(Ok(()), |id| known(dashboard, id))?;
@@ -150,7 +153,10 @@ fn found(findings: &Value) -> Vec<FoundItem> {
 }
 
 /// The answer named in the route, with all of its claims.
-pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<AnswerDetail, HttpProblem> {
+pub(crate) fn one(
+    dashboard: &Dashboard,
+    asked: &VisitorRequest,
+) -> Result<AnswerDetail, HttpProblem> {
     let (session, place) = (asked.named(0), asked.named(1));
     let missing = || HttpProblem::missing(format!("`{session}` has no judged answer at `{place}`"));
     let digits = place.bytes().all(|byte| byte.is_ascii_digit());

@@ -11,7 +11,7 @@ use super::receipts::{call_of, found};
 use crate::dashboard::Dashboard;
 use crate::dashboard::index::{CallOfPerson, DecisionState};
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 
 /// Maximum length of a reason, in characters.
 const LONGEST_REASON: usize = 1_000;
@@ -67,7 +67,10 @@ pub(crate) struct Decided {
 
 /// Calls waiting for a decision, newest first; with `state=decided`, calls with a decision in
 /// force.
-pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<CallItem>, HttpProblem> {
+pub(crate) fn list(
+    dashboard: &Dashboard,
+    asked: &VisitorRequest,
+) -> Result<Page<CallItem>, HttpProblem> {
     let waiting = match asked.query.one("state")? {
         None | Some("waiting") => true,
         Some("decided") => false,
@@ -115,7 +118,7 @@ pub(crate) fn page(
 /// Approves the call named in the route.
 pub(crate) fn grant(
     dashboard: &Dashboard,
-    asked: &Asked,
+    asked: &VisitorRequest,
     word: Word,
 ) -> Result<Decided, HttpProblem> {
     let (by, reason) = said(asked, word.reason)?;
@@ -128,7 +131,7 @@ pub(crate) fn grant(
 /// Refuses the call named in the route.
 pub(crate) fn refuse(
     dashboard: &Dashboard,
-    asked: &Asked,
+    asked: &VisitorRequest,
     word: Word,
 ) -> Result<Decided, HttpProblem> {
     let (by, reason) = said(asked, word.reason)?;
@@ -136,7 +139,10 @@ pub(crate) fn refuse(
 }
 
 /// The person and the reason, validated.
-fn said(asked: &Asked, reason: Option<String>) -> Result<(String, Option<String>), HttpProblem> {
+fn said(
+    asked: &VisitorRequest,
+    reason: Option<String>,
+) -> Result<(String, Option<String>), HttpProblem> {
     let reason = reason.filter(|reason| !reason.trim().is_empty());
     if reason.as_ref().is_some_and(|reason| reason.chars().count() > LONGEST_REASON) {
         let what = format!("the reason is longer than {LONGEST_REASON} characters");
@@ -148,7 +154,7 @@ fn said(asked: &Asked, reason: Option<String>) -> Result<(String, Option<String>
 /// Records a decision, if the call named in the route can be decided on.
 fn decide(
     dashboard: &Dashboard,
-    asked: &Asked,
+    asked: &VisitorRequest,
     decision: PersonsDecision,
     by: String,
 ) -> Result<Decided, HttpProblem> {

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 
 /// A page of a list.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub(crate) struct Page<T> {
 }
 
 /// The number in the cursor of a request to the list with this name.
-pub(crate) fn cursor(asked: &Asked, list: &str) -> Result<Option<u64>, HttpProblem> {
+pub(crate) fn cursor(asked: &VisitorRequest, list: &str) -> Result<Option<u64>, HttpProblem> {
     let Some(text) = asked.query.one("cursor")? else { return Ok(None) };
     read(text, list).map(Some).ok_or_else(|| {
         HttpProblem::bad("`cursor` must be the `next` value of the previous page of the same list")

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::cursor::{Page, cursor, written};
 use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 
 /// An event of the ledger.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -29,7 +29,7 @@ pub(crate) struct EventItem {
 }
 
 impl EventItem {
-    pub(crate) fn of(event: &Event) -> Self {
+    pub(crate) fn from_event(event: &Event) -> Self {
         Self {
             seq: event.seq,
             session_seq: event.session_seq,
@@ -43,7 +43,10 @@ impl EventItem {
 }
 
 /// The events of a session, in order.
-pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<EventItem>, HttpProblem> {
+pub(crate) fn list(
+    dashboard: &Dashboard,
+    asked: &VisitorRequest,
+) -> Result<Page<EventItem>, HttpProblem> {
     let (after, limit) = (cursor(asked, "events")?.unwrap_or(0), asked.limit()?);
     let id = asked.named(0);
     if dashboard.known().session(id).is_none() {
@@ -55,5 +58,5 @@ pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<EventIte
     events.truncate(limit);
     let last = events.last().map(|event| event.session_seq).filter(|_| more);
     let next = last.map(|last| written("events", last));
-    Ok(Page { items: events.iter().map(EventItem::of).collect(), next })
+    Ok(Page { items: events.iter().map(EventItem::from_event).collect(), next })
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 
 /// Whether the ledger and the audit log can be read.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,7 +49,7 @@ pub(crate) struct AuditHealth {
 
 /// Whether the ledger and the audit log can be read. This only looks at the ends;
 /// `counterfoil audit verify` checks everything.
-pub(crate) fn health(dashboard: &Dashboard, _: &Asked) -> Result<HealthItem, HttpProblem> {
+pub(crate) fn health(dashboard: &Dashboard, _: &VisitorRequest) -> Result<HealthItem, HttpProblem> {
     let (events, is_complete, trouble) = {
         let index = dashboard.known();
         (index.next(), index.is_complete, index.trouble.clone())

@@ -34,7 +34,7 @@ use serde::Serialize;
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 use crate::dashboard::visitor::Role;
 use crate::http::{Answer, answer as answered};
 use resource::{ROOT, done, read, schema};
@@ -188,7 +188,7 @@ fn told(found: &impl Serialize) -> Result<Answer, HttpProblem> {
     Ok(answered(StatusCode::OK, JSON, text))
 }
 
-fn exported(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+fn exported(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let mut told = answered(StatusCode::OK, JSON, export(dashboard, asked)?);
     let name = HeaderValue::from_static("attachment; filename=\"receipt.json\"");
     told.headers_mut().insert(header::CONTENT_DISPOSITION, name);

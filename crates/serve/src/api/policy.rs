@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 
 /// Number of latest sessions over which a policy is replayed if none is named.
 const SESSIONS: usize = 20;
@@ -89,7 +89,10 @@ pub(crate) struct ChangeItem {
 }
 
 /// The policy in force.
-pub(crate) fn in_force(dashboard: &Dashboard, _: &Asked) -> Result<PolicyItem, HttpProblem> {
+pub(crate) fn in_force(
+    dashboard: &Dashboard,
+    _: &VisitorRequest,
+) -> Result<PolicyItem, HttpProblem> {
     let read = dashboard.policy(None).map_err(unusable)?;
     let gates = read.gates.ids().into_iter().map(|id| id.to_string()).collect();
     Ok(PolicyItem { text: read.text, gates, rules: in_mode(dashboard) })

@@ -11,7 +11,7 @@ use super::sessions::known;
 use crate::dashboard::Dashboard;
 use crate::dashboard::index::{CallOfPerson, DecisionState, List};
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 
 /// Maximum size in bytes of a displayed result; the ledger has it in full.
 pub(crate) const LONGEST_RESULT: usize = 64 * 1024;
@@ -125,21 +125,24 @@ pub(crate) struct ReceiptDetail {
 }
 
 /// Receipts of all sessions or of one, newest first.
-pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<ReceiptItem>, HttpProblem> {
+pub(crate) fn list(
+    dashboard: &Dashboard,
+    asked: &VisitorRequest,
+) -> Result<Page<ReceiptItem>, HttpProblem> {
     of_list(dashboard, asked, List::Receipts, "receipts")
 }
 
 /// Rejected and denied calls, newest first.
 pub(crate) fn rejections(
     dashboard: &Dashboard,
-    asked: &Asked,
+    asked: &VisitorRequest,
 ) -> Result<Page<ReceiptItem>, HttpProblem> {
     of_list(dashboard, asked, List::Rejections, "rejections")
 }
 
 fn of_list(
     dashboard: &Dashboard,
-    asked: &Asked,
+    asked: &VisitorRequest,
     list: List,
     name: &str,
 ) -> Result<Page<ReceiptItem>, HttpProblem> {
@@ -194,7 +197,10 @@ fn no_receipt(id: &str) -> HttpProblem {
 }
 
 /// One receipt with its result.
-pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<ReceiptDetail, HttpProblem> {
+pub(crate) fn one(
+    dashboard: &Dashboard,
+    asked: &VisitorRequest,
+) -> Result<ReceiptDetail, HttpProblem> {
     let receipt = found(dashboard, asked.named(0))?;
     let text = match &receipt.recorded_digest {
         Some(digest) => text_of(dashboard, digest)?,
@@ -232,7 +238,7 @@ pub(crate) fn text_of(
 }
 
 /// A receipt with everything needed to verify it without the ledger.
-pub(crate) fn export(dashboard: &Dashboard, asked: &Asked) -> Result<String, HttpProblem> {
+pub(crate) fn export(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<String, HttpProblem> {
     let id = asked.named(0);
     let exported = dashboard.ledger().export(id)?.ok_or_else(|| no_receipt(id))?;
     serde_json::to_string_pretty(&exported).map_err(|error| {

@@ -3,7 +3,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::dashboard::Dashboard;
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 use crate::dashboard::visitor::Role;
 use crate::http::Answer;
 
@@ -22,7 +22,7 @@ pub(crate) struct Resource {
     pub(super) query: &'static [&'static str],
     pub(super) body: Option<SchemaOf>,
     pub(super) answer: SchemaOf,
-    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+    act: fn(&Dashboard, &VisitorRequest) -> Result<Answer, HttpProblem>,
 }
 
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -38,7 +38,7 @@ pub(super) const fn read(
     summary: &'static str,
     query: &'static [&'static str],
     answer: SchemaOf,
-    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+    act: fn(&Dashboard, &VisitorRequest) -> Result<Answer, HttpProblem>,
 ) -> Resource {
     let (method, role) = (Method::GET, Role::Read);
     Resource { method, path, id, summary, role, query, body: None, answer, act }
@@ -52,7 +52,7 @@ pub(super) const fn done(
     role: Role,
     body: SchemaOf,
     answer: SchemaOf,
-    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+    act: fn(&Dashboard, &VisitorRequest) -> Result<Answer, HttpProblem>,
 ) -> Resource {
     let (method, query) = (Method::POST, &[]);
     Resource { method, path, id, summary, role, query, body: Some(body), answer, act }
@@ -66,7 +66,7 @@ impl Resource {
 
     /// Checks that a request without a token, from a signed-in browser, carries the token that only
     /// our own pages know.
-    pub(crate) fn is_ours(&self, asked: &Asked) -> Result<(), HttpProblem> {
+    pub(crate) fn is_ours(&self, asked: &VisitorRequest) -> Result<(), HttpProblem> {
         let Some(wanted) = asked.visitor.form_token.as_deref() else { return Ok(()) };
         let given = asked.headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
         if self.method == Method::GET || given == Some(wanted) {
@@ -80,7 +80,7 @@ impl Resource {
     pub(crate) fn answer(
         &self,
         dashboard: &Dashboard,
-        asked: &Asked,
+        asked: &VisitorRequest,
     ) -> Result<Answer, HttpProblem> {
         asked.query.are_among(self.query)?;
         (self.act)(dashboard, asked)

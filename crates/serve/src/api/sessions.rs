@@ -5,7 +5,7 @@ use super::cursor::{Page, cursor, written};
 use crate::dashboard::Dashboard;
 use crate::dashboard::index::SessionSeen;
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 
 /// A session of the ledger, with counts.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -59,7 +59,10 @@ impl From<&SessionSeen> for SessionItem {
 }
 
 /// Sessions, the most recently started first.
-pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<SessionItem>, HttpProblem> {
+pub(crate) fn list(
+    dashboard: &Dashboard,
+    asked: &VisitorRequest,
+) -> Result<Page<SessionItem>, HttpProblem> {
     let (before, limit) = (cursor(asked, "sessions")?, asked.limit()?);
     let index = dashboard.known();
     let all = index.sessions();
@@ -71,7 +74,10 @@ pub(crate) fn list(dashboard: &Dashboard, asked: &Asked) -> Result<Page<SessionI
 }
 
 /// The session named in the route.
-pub(crate) fn one(dashboard: &Dashboard, asked: &Asked) -> Result<SessionItem, HttpProblem> {
+pub(crate) fn one(
+    dashboard: &Dashboard,
+    asked: &VisitorRequest,
+) -> Result<SessionItem, HttpProblem> {
     let id = asked.named(0);
     known(dashboard, id)?;
     let found = dashboard.known().session(id).map(SessionItem::from);

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::dashboard::Dashboard;
 use crate::dashboard::index::{HOUR, List};
 use crate::dashboard::problem::HttpProblem;
-use crate::dashboard::request::Asked;
+use crate::dashboard::request::VisitorRequest;
 
 /// Number of hours with counts.
 const HOURS: usize = 7 * 24;
@@ -61,7 +61,7 @@ pub(crate) struct HourItem {
 }
 
 /// Statistics of the ledger.
-pub(crate) fn stats(dashboard: &Dashboard, _: &Asked) -> Result<StatsItem, HttpProblem> {
+pub(crate) fn stats(dashboard: &Dashboard, _: &VisitorRequest) -> Result<StatsItem, HttpProblem> {
     let index = dashboard.known();
     let stats = index.stats();
     let by_tool = stats.by_tool.iter().map(|(tool, by)| (tool.as_str(), by.values().sum()));

@@ -134,7 +134,7 @@ impl McpExecutor {
     ) -> Result<Option<ToolOutput>, ToolError> {
         let Some(offered) = self.tools.get(&call.tool().name) else { return Ok(None) };
         let away =
-            |error: AwayError| ToolError::of(ToolErrorCategory::NetworkError, error.to_string());
+            |error: AwayError| ToolError::new(ToolErrorCategory::NetworkError, error.to_string());
         let client = self.server.client().await.map_err(away)?;
         let trace = scene.trace.map(|trace| (TRACE.to_owned(), trace.as_str().into()));
         let meta = trace.into_iter().collect();
@@ -242,7 +242,7 @@ fn failed(error: &ClientError) -> ToolError {
         }
         ClientError::Refused { .. } => ToolErrorCategory::PermanentFailure,
     };
-    ToolError::of(category, error.to_string())
+    ToolError::new(category, error.to_string())
 }
 
 impl ToolExecutor for McpExecutor {

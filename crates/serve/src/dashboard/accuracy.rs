@@ -4,12 +4,12 @@ use super::Dashboard;
 use super::page::whole;
 use super::pieces::{brief, grouped};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use crate::api::{self, RuleItem};
 use crate::http::Answer;
 
 /// The page with the findings of each rule in the recorded answers.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let stats = api::stats(dashboard, asked)?;
     let rules = api::in_mode(dashboard);
     let found = |rule: &RuleItem| stats.findings.get(&rule.code).copied().unwrap_or(0);

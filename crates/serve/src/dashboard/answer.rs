@@ -5,7 +5,7 @@ use super::Dashboard;
 use super::page::whole;
 use super::pieces::{brief, evidence, part, time, verdict, verdict_kind};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use crate::api::{self, AnswerDetail, EvidenceItem};
 use crate::http::Answer;
 
@@ -28,7 +28,7 @@ struct Card<'a> {
 }
 
 /// The page of an answer, with its claims underlined and the evidence next to it.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let detail = api::answer(dashboard, asked)?;
     let answer = &detail.answer;
     let cards = cards(&detail);

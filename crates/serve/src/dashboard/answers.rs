@@ -4,7 +4,7 @@ use super::Dashboard;
 use super::page::whole;
 use super::pieces::{brief, counted, lines, none, pager, part, session, time, verdict};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use crate::api::{self, AnswerItem};
 use crate::http::Answer;
 
@@ -15,7 +15,7 @@ const SHOWN: usize = 400;
 const FINDINGS: usize = 4;
 
 /// The page of answers that were checked against the record.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let list = api::answers(dashboard, asked)?;
     let later = asked.query.one("cursor")?.is_some();
     let of = asked.query.one("session")?;

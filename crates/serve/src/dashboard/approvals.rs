@@ -8,7 +8,7 @@ use super::login::to;
 use super::page::{FORM_TOKEN, form_token, whole};
 use super::pieces::{brief, counted, json, none, pager, part, receipt, session, time};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use super::visitor::{Role, Visitor};
 use crate::api::{self, CallItem, Word, cursor};
 use crate::http::Answer;
@@ -23,7 +23,7 @@ const ENTRIES: usize = 20;
 const SHOWN: usize = 3_000;
 
 /// The page of calls waiting for approval, decisions in force, and recent decisions.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let list = api::calls_of_people(dashboard, cursor(asked, "approvals")?, ENTRIES, true)?;
     let standing = api::calls_of_people(dashboard, None, ENTRIES, false)?;
     let later = asked.query.one("cursor")?.is_some();
@@ -57,7 +57,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpP
 }
 
 /// The message about the form that led to this page.
-fn done(asked: &Asked) -> Result<Option<&'static str>, HttpProblem> {
+fn done(asked: &VisitorRequest) -> Result<Option<&'static str>, HttpProblem> {
     Ok(match asked.query.one("done")? {
         Some("granted") => Some("Granted: the agent may make this call again."),
         Some("refused") => Some(
@@ -161,18 +161,18 @@ fn decided(dashboard: &Dashboard) -> Result<Markup, HttpProblem> {
 }
 
 /// Approves a call.
-pub(super) fn grant(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn grant(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     api::grant(dashboard, asked, word(asked)?)?;
     Ok(to("/approvals?done=granted"))
 }
 
 /// Refuses a call.
-pub(super) fn refuse(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn refuse(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     api::refuse(dashboard, asked, word(asked)?)?;
     Ok(to("/approvals?done=refused"))
 }
 
-fn word(asked: &Asked) -> Result<Word, HttpProblem> {
+fn word(asked: &VisitorRequest) -> Result<Word, HttpProblem> {
     let form = asked.form()?;
     form.are_among(&["reason", "for_session", FORM_TOKEN])?;
     Ok(Word {

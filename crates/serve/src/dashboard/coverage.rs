@@ -5,12 +5,12 @@ use super::index::List;
 use super::page::whole;
 use super::pieces::{brief, grouped, none, pager, part};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use crate::api::{self, SessionItem};
 use crate::http::Answer;
 
 /// The page about coverage: what has a receipt, what was judged, and what cannot be known.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let list = api::sessions(dashboard, asked)?;
     let later = asked.query.one("cursor")?.is_some();
     let health = api::health(dashboard, asked)?;

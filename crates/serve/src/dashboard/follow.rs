@@ -85,7 +85,7 @@ impl Dashboard {
         if tells {
             for event in &events {
                 // There may be no live readers.
-                self.news.send(News::of(event)).ok();
+                self.news.send(News::from_event(event)).ok();
             }
         }
         Ok(more)

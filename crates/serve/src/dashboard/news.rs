@@ -18,7 +18,7 @@ pub(crate) struct News {
 }
 
 impl News {
-    pub(crate) fn of(event: &Event) -> Self {
+    pub(crate) fn from_event(event: &Event) -> Self {
         Self {
             seq: event.seq,
             session: event.session.clone(),

@@ -5,7 +5,7 @@ use super::index::{HOUR, HourCounts};
 use super::page::whole;
 use super::pieces::{brief, call, counted, grouped, none, part, plain, session, time};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use crate::api::{self, CallItem, HealthItem, ReceiptItem, SessionItem};
 use crate::http::Answer;
 
@@ -16,7 +16,7 @@ const FEW: usize = 6;
 const HOURS: i64 = 48;
 
 /// The overview page: today's activity, what is waiting, and whether the record can be read.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let sessions = latest(dashboard);
     let waiting = api::calls_of_people(dashboard, None, FEW, true)?.items;
     let rejections = api::latest_rejections(dashboard, FEW)?;

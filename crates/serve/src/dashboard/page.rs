@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, html};
 use super::Dashboard;
 use super::assets::address;
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use super::visitor::Visitor;
 use crate::http::{Answer, answer};
 
@@ -36,7 +36,7 @@ pub(super) fn form_token(visitor: &Visitor) -> Markup {
 
 /// Checks that a form came from one of our pages. Not needed if the request carries an access
 /// token.
-pub(super) fn is_our_form(asked: &Asked) -> Result<(), HttpProblem> {
+pub(super) fn is_our_form(asked: &VisitorRequest) -> Result<(), HttpProblem> {
     let Some(wanted) = asked.visitor.form_token.as_deref() else { return Ok(()) };
     if asked.form()?.one(FORM_TOKEN)? == Some(wanted) {
         return Ok(());

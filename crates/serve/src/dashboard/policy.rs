@@ -4,7 +4,7 @@ use super::Dashboard;
 use super::page::{form_token, whole};
 use super::pieces::{arguments, brief, counted, lines, plain, session};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use crate::api::{self, ReplayBody, ReplayItem};
 use crate::http::Answer;
 
@@ -15,12 +15,12 @@ const SHOWN: usize = 60_000;
 const CHANGES: usize = 100;
 
 /// The page of the policy in force, with a form to try another one.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     shown(dashboard, asked, None, None)
 }
 
 /// The policy page, with what another policy would have decided.
-pub(super) fn replay(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn replay(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let form = asked.form()?;
     let policy = form.one("policy")?.unwrap_or_default().replace("\r\n", "\n");
     let session = form.some("session")?.map(str::to_owned);
@@ -31,7 +31,7 @@ pub(super) fn replay(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, Htt
 
 fn shown(
     dashboard: &Dashboard,
-    asked: &Asked,
+    asked: &VisitorRequest,
     given: Option<&ReplayBody>,
     replayed: Option<Result<ReplayItem, HttpProblem>>,
 ) -> Result<Answer, HttpProblem> {

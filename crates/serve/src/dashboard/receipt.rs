@@ -8,7 +8,7 @@ use super::approvals::form;
 use super::page::whole;
 use super::pieces::{brief, counted, json, lines, part, plain, session, status, time, took};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use super::visitor::Visitor;
 use crate::api::{self, ReceiptDetail, ReceiptItem};
 use crate::http::{Answer, answer};
@@ -20,7 +20,7 @@ const SHOWN: usize = 8_000;
 const ARGUMENTS: usize = 20_000;
 
 /// The page of a receipt: the call, what permitted it, its result, and how to prove it.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let detail = api::receipt(dashboard, asked)?;
     let receipt = &detail.short;
     let export = format!("/receipts/{}/export", part(&receipt.execution_id));
@@ -121,7 +121,7 @@ fn result(detail: &ReceiptDetail) -> Markup {
 }
 
 /// The receipt with its proof, as a download.
-pub(super) fn export(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn export(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let text = api::export(dashboard, asked)?;
     let mut told = answer(StatusCode::OK, "application/json", text);
     let name = HeaderValue::from_static("attachment; filename=\"receipt.json\"");

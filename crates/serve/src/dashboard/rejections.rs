@@ -4,12 +4,12 @@ use super::Dashboard;
 use super::page::whole;
 use super::pieces::{brief, call, none, pager, part, session, time};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use crate::api::{self, ReceiptItem};
 use crate::http::Answer;
 
 /// The page of rejected and denied calls.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let list = api::rejections(dashboard, asked)?;
     let later = asked.query.one("cursor")?.is_some();
     let of = asked.query.some("session")?;

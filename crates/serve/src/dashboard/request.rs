@@ -27,7 +27,7 @@ pub(crate) const MOST_ENTRIES: usize = 200;
 
 /// An authenticated request.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct VisitorRequest {
     /// The values of the route's parameters, in order.
     pub(crate) named: Vec<String>,
     pub(crate) query: Fields,
@@ -36,7 +36,7 @@ pub(crate) struct Asked {
     pub(crate) visitor: Visitor,
 }
 
-impl Asked {
+impl VisitorRequest {
     /// The value of a route parameter.
     pub(crate) fn named(&self, at: usize) -> &str {
         self.named.get(at).map(String::as_str).unwrap_or_default()

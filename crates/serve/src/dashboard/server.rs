@@ -11,7 +11,7 @@ use hyper::{HeaderMap, Method, Request, StatusCode};
 use tokio::net::TcpListener;
 
 use super::problem::HttpProblem;
-use super::request::{Asked, Fields, received, segments};
+use super::request::{Fields, VisitorRequest, received, segments};
 use super::visitor::{Role, Visitor};
 use super::{
     Dashboard, ServeError, accuracy, answer, answers, approvals, assets, coverage, login, overview,
@@ -33,12 +33,12 @@ struct Page {
     method: Method,
     path: &'static str,
     role: Role,
-    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+    act: fn(&Dashboard, &VisitorRequest) -> Result<Answer, HttpProblem>,
 }
 
 const fn get(
     path: &'static str,
-    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+    act: fn(&Dashboard, &VisitorRequest) -> Result<Answer, HttpProblem>,
 ) -> Page {
     Page { method: Method::GET, path, role: Role::Read, act }
 }
@@ -46,7 +46,7 @@ const fn get(
 const fn post(
     path: &'static str,
     role: Role,
-    act: fn(&Dashboard, &Asked) -> Result<Answer, HttpProblem>,
+    act: fn(&Dashboard, &VisitorRequest) -> Result<Answer, HttpProblem>,
 ) -> Page {
     Page { method: Method::POST, path, role, act }
 }
@@ -102,7 +102,7 @@ impl Dashboard {
         let is_page = matches!(head.method, Method::GET | Method::HEAD);
         let is_asset = head.uri.path().starts_with("/assets/");
         let at_home = self.is_at_home(&head.headers);
-        let visitor = self.visitors.of(&head.headers, at_home, self.now());
+        let visitor = self.visitors.visitor(&head.headers, at_home, self.now());
         let known = visitor.clone();
         let mut told = match Arc::clone(&self).respond(head, body, from, visitor).await {
             Ok(told) => told,
@@ -163,7 +163,7 @@ impl Dashboard {
             Method::POST => received(body).await?,
             _ => Bytes::new(),
         };
-        let asked = Asked { named, query, headers: head.headers, body, visitor };
+        let asked = VisitorRequest { named, query, headers: head.headers, body, visitor };
         let dashboard = Arc::clone(&self);
         let answered = tokio::task::spawn_blocking(move || route.answer(&dashboard, &asked));
         answered.await.unwrap_or_else(|_| {
@@ -225,7 +225,7 @@ impl Dashboard {
             return Err(HttpProblem::method(vec![Method::POST]));
         }
         let body = received(body).await?;
-        let asked = Asked {
+        let asked = VisitorRequest {
             named: Vec::new(),
             query: Fields::default(),
             headers: head.headers.clone(),
@@ -251,7 +251,7 @@ enum Route {
 }
 
 impl Route {
-    fn answer(&self, dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+    fn answer(&self, dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
         match self {
             Self::Resource(resource) => {
                 resource.is_ours(asked)?;

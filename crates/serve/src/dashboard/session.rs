@@ -8,7 +8,7 @@ use super::Dashboard;
 use super::page::whole;
 use super::pieces::{brief, call, counted, lines, part, plain, session as session_link, time};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use crate::api::{self, ReceiptItem, SessionItem};
 use crate::http::Answer;
 
@@ -22,7 +22,7 @@ const SHOWN: usize = 400;
 const RESULTS: usize = 4 * 1024 * 1024;
 
 /// The page of a session: a timeline, one window of events per page.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let session = api::session(dashboard, asked)?;
     let given = api::cursor(asked, "timeline")?;
     let latest = session.events.saturating_sub(WINDOW);

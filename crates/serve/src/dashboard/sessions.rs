@@ -4,12 +4,12 @@ use super::Dashboard;
 use super::page::whole;
 use super::pieces::{brief, grouped, pager, part, time};
 use super::problem::HttpProblem;
-use super::request::Asked;
+use super::request::VisitorRequest;
 use crate::api::{self, SessionItem};
 use crate::http::Answer;
 
 /// The page of sessions.
-pub(super) fn page(dashboard: &Dashboard, asked: &Asked) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let list = api::sessions(dashboard, asked)?;
     let later = asked.query.one("cursor")?.is_some();
     let body = html! {

@@ -141,7 +141,7 @@ impl Reader {
                 _ = stopping.wait_for(|stopping| *stopping) => return None,
             };
             let dashboard = &self.place.dashboard;
-            dashboard.visitors.of(&self.headers, true, dashboard.now())?;
+            dashboard.visitors.visitor(&self.headers, true, dashboard.now())?;
             match news {
                 Err(_) => return Some(": still here\n\n".to_owned()),
                 Ok(Err(RecvError::Closed)) => return None,
@@ -169,7 +169,7 @@ impl Reader {
         match read.await {
             Ok(Ok(events)) if events.len() as u64 <= MISSED => {
                 for event in &events {
-                    self.waiting.push_back(written(&News::of(event)));
+                    self.waiting.push_back(written(&News::from_event(event)));
                     self.next = Some(event.seq.saturating_add(1));
                 }
             }

@@ -112,7 +112,12 @@ impl Visitors {
     }
 
     /// The visitor who sent a request, by its token, or by its cookie if cookies are accepted.
-    pub(crate) fn of(&self, headers: &HeaderMap, by_cookie: bool, now: i64) -> Option<Visitor> {
+    pub(crate) fn visitor(
+        &self,
+        headers: &HeaderMap,
+        by_cookie: bool,
+        now: i64,
+    ) -> Option<Visitor> {
         let given = headers.get(header::AUTHORIZATION);
         if let Some(given) = given {
             let (kind, token) = given.to_str().ok()?.split_once(' ')?;
@@ -210,7 +215,7 @@ mod tests {
             (Role::Operate, "Bearer", None),
             (Role::Operate, "", None),
         ] {
-            let found = visitors(most).of(&headers("authorization", given), true, 0);
+            let found = visitors(most).visitor(&headers("authorization", given), true, 0);
             assert_eq!(found.map(|visitor| visitor.role), expected, "{given}");
         }
     }
@@ -222,13 +227,13 @@ mod tests {
         let (cookie, is_once) = visitors.sign_in(&once, 0).unwrap();
         assert!(is_once && visitors.sign_in(&once, 0).is_none());
         let sent = headers("cookie", &format!("a=b; {COOKIE}={cookie}"));
-        let found = visitors.of(&sent, true, LASTS - 1).unwrap();
+        let found = visitors.visitor(&sent, true, LASTS - 1).unwrap();
         assert_eq!((found.role, found.name.as_str()), (Role::Operate, "ada"));
         assert!(found.form_token.is_some());
-        assert!(visitors.of(&sent, false, 1).is_none(), "at another host a cookie is nothing");
-        assert!(visitors.of(&sent, true, LASTS).is_none());
+        assert!(visitors.visitor(&sent, false, 1).is_none(), "at another host a cookie is nothing");
+        assert!(visitors.visitor(&sent, true, LASTS).is_none());
         visitors.sign_out(&sent);
-        assert!(visitors.of(&sent, true, 1).is_none());
+        assert!(visitors.visitor(&sent, true, 1).is_none());
         let (_, is_once) = visitors.sign_in("r", 0).unwrap();
         assert!(!is_once && visitors.sign_in("x", 0).is_none());
     }

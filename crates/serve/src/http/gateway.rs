@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::access::{Access, Counted};
 use super::listen::{Listening, listen};
 use super::metrics::Metrics;
-use super::response::{Answer, answer, json, of};
+use super::response::{Answer, answer, answer_from_reply, json};
 use crate::connection::{ClientConnection, ClientReply, Clients};
 use crate::mcp::{Gateway, GatewayError, Message, TopLevel, code, error};
 use crate::upstream::{SESSION, Server, Upstream, differs};
@@ -185,7 +185,7 @@ impl HttpGateway {
         }
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         match remote.beside(path, request.headers()).await {
-            Ok(reply) => of(ClientReply::Passed(reply)),
+            Ok(reply) => answer_from_reply(ClientReply::Passed(reply)),
             Err(error) => json(StatusCode::BAD_GATEWAY, wrong(&error.to_string())),
         }
     }
@@ -237,7 +237,7 @@ impl HttpGateway {
                 );
             }
             Err(error) => {
-                let told = TopLevel::of(text.as_bytes()).refusal(&error.to_string());
+                let told = TopLevel::parse(text.as_bytes()).refusal(&error.to_string());
                 return json(StatusCode::BAD_REQUEST, told);
             }
         };
@@ -253,7 +253,7 @@ impl HttpGateway {
             {
                 self.ended(id, &headers).await;
             }
-            return of(told);
+            return answer_from_reply(told);
         }
         if begins {
             // A client may still name a session that has ended.
@@ -271,7 +271,7 @@ impl HttpGateway {
         }
         let told = client.take(text, &headers).await;
         let status = told.error_code().filter(|_| by_status).and_then(status_of);
-        let mut answer = of(told);
+        let mut answer = answer_from_reply(told);
         if let Some(status) = status {
             *answer.status_mut() = status;
         }
@@ -295,7 +295,7 @@ impl HttpGateway {
             ClientReply::Events(_) => true,
             ClientReply::Message(_) | ClientReply::Taken => false,
         };
-        let mut answer = of(told);
+        let mut answer = answer_from_reply(told);
         if !taken {
             client.end(headers).await;
             return answer;
@@ -346,7 +346,7 @@ impl HttpGateway {
             }
         };
         match client.listen(&self.onward(request.headers())).await {
-            Ok(told) => of(told),
+            Ok(told) => answer_from_reply(told),
             Err(error) => json(StatusCode::BAD_GATEWAY, wrong(&error.to_string())),
         }
     }
@@ -363,7 +363,7 @@ impl HttpGateway {
     async fn ended(&self, id: &str, headers: &HeaderMap) -> Option<Answer> {
         let client = self.sessions().remove(id)?;
         Some(match client.end(headers).await {
-            Some(reply) => of(ClientReply::Passed(reply)),
+            Some(reply) => answer_from_reply(ClientReply::Passed(reply)),
             None => answer(StatusCode::OK, "text/plain", ""),
         })
     }

@@ -37,7 +37,7 @@ fn plain(status: StatusCode, bytes: Bytes) -> Answer {
 }
 
 /// A reply as an HTTP response.
-pub(crate) fn of(told: ClientReply) -> Answer {
+pub(crate) fn answer_from_reply(told: ClientReply) -> Answer {
     match told {
         ClientReply::Message(text) => json(StatusCode::OK, text),
         ClientReply::Taken => plain(StatusCode::ACCEPTED, Bytes::new()),

@@ -22,7 +22,7 @@ impl Gateway {
         let text = message.trim();
         let told = match self.understood(text) {
             Ok(message) => self.said(&message, text).await,
-            Err(why) => match TopLevel::of(text.as_bytes()).in_place_of_answer(&why) {
+            Err(why) => match TopLevel::parse(text.as_bytes()).in_place_of_answer(&why) {
                 Some(answer) => self.said(&Message::read(&answer).ok()?, &answer).await,
                 None => {
                     let server = &self.server;

@@ -87,7 +87,8 @@ pub(super) struct State {
 
 /// The parameters of `tools/call`.
 #[derive(Deserialize)]
-struct Asked<'m> {
+#[serde(expecting = "struct Asked")] // Part of error messages.
+struct CallParams<'m> {
     name: String,
     #[serde(borrow, default)]
     arguments: Option<&'m RawValue>,
@@ -195,7 +196,7 @@ impl Gateway {
         let message = match Message::read(text) {
             Ok(message) => message,
             Err(error) => {
-                let told = TopLevel::of(text.as_bytes()).refusal(&error.to_string());
+                let told = TopLevel::parse(text.as_bytes()).refusal(&error.to_string());
                 return Some(Step::Answer(told));
             }
         };
@@ -243,7 +244,7 @@ impl Gateway {
             state.elicits = able.as_ref().is_some_and(elicits);
             state.takes_tasks = takes_tasks(params, true);
         }
-        self.state().waiting.insert(id.to_owned(), Waiting::of(&message, method));
+        self.state().waiting.insert(id.to_owned(), Waiting::new(&message, method));
         Some(forward)
     }
 
@@ -296,14 +297,14 @@ impl Gateway {
         let Some(params) = message.params() else {
             return refused(code::INVALID_PARAMS, "a tool call needs `params` with a `name`");
         };
-        let (asked, members): (Asked<'_>, Members<'_>) =
+        let (asked, members): (CallParams<'_>, Members<'_>) =
             match (serde_json::from_str(params.get()), serde_json::from_str(params.get())) {
                 (Ok(asked), Ok(members)) => (asked, members),
                 (Err(error), _) | (_, Err(error)) => {
                     return refused(code::INVALID_PARAMS, &format!("`params`: {error}"));
                 }
             };
-        let wire = Wire::of(&members);
+        let wire = Wire::new(&members);
         if let Some(step) = self.made_again(wire, id, &members).await {
             return step;
         }

@@ -39,7 +39,7 @@ pub(super) enum Wire {
 }
 
 impl Wire {
-    pub(super) fn of(params: &Members<'_>) -> Self {
+    pub(super) fn new(params: &Members<'_>) -> Self {
         let meta = params.get("_meta").and_then(|raw| serde_json::from_str(raw.get()).ok());
         let Some(meta): Option<Value> = meta else { return Self::Session };
         match meta.get(REVISION) {

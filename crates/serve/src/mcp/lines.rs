@@ -47,7 +47,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 match &mut self.too_long {
                     Some(found) => found.read(part),
                     None if self.line.len() + part.len() > LONGEST => {
-                        let mut found = TopLevel::of(&std::mem::take(&mut self.line));
+                        let mut found = TopLevel::parse(&std::mem::take(&mut self.line));
                         found.read(part);
                         self.too_long = Some(found);
                     }
@@ -66,7 +66,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 Ok(text) if text.trim().is_empty() => {}
                 Ok(text) => return Ok(Some(Line::Text(text))),
                 Err(error) => {
-                    let found = TopLevel::of(error.as_bytes());
+                    let found = TopLevel::parse(error.as_bytes());
                     return Ok(Some(Line::Unreadable("the message is not UTF-8", found)));
                 }
             }

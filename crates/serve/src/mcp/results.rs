@@ -171,19 +171,23 @@ impl Gateway {
             Some(raw) => said_by(raw.get()),
             None => {
                 let error = message.members.get("error").map_or("no result", RawValue::get);
-                Ok(Said::Ended(gone(Status::Failed, ToolErrorCategory::ServerError, error)))
+                Ok(ResultMeaning::Ended(gone(
+                    Status::Failed,
+                    ToolErrorCategory::ServerError,
+                    error,
+                )))
             }
         };
         let ended = match (said, result) {
-            (Ok(Said::Task(task)), Some(raw)) if self.may_begin(&task, &call) => {
+            (Ok(ResultMeaning::Task(task)), Some(raw)) if self.may_begin(&task, &call) => {
                 let told = self.passed(message, raw, id, (call.execution_id.as_deref(), None));
                 self.goes_on(task, call).await;
                 return told;
             }
-            (Ok(Said::Task(_)), _) => {
+            (Ok(ResultMeaning::Task(_)), _) => {
                 Err("the result is a task that the client did not ask for".to_owned())
             }
-            (Ok(Said::Ended(ended)), _) => Ok(ended),
+            (Ok(ResultMeaning::Ended(ended)), _) => Ok(ended),
             (Err(why), _) => Err(why),
         };
         let (ended, unread) = match ended {
@@ -270,7 +274,7 @@ pub(super) fn with_note(result: &str, note: &str) -> Option<String> {
 }
 
 /// The meaning of a call's result.
-pub(super) enum Said {
+pub(super) enum ResultMeaning {
     Ended(HostEnded),
     /// It continues as the task with this id.
     Task(String),
@@ -281,7 +285,7 @@ pub(super) enum Said {
 ///
 /// # Errors
 /// When the result is invalid, or readers could interpret it differently.
-pub(super) fn said_by(raw: &str) -> Result<Said, String> {
+pub(super) fn said_by(raw: &str) -> Result<ResultMeaning, String> {
     let strict = members(raw, &RESULT);
     let value = match read_lenient(raw.as_bytes()) {
         Ok(value) if value.is_object() => value,
@@ -293,19 +297,19 @@ pub(super) fn said_by(raw: &str) -> Result<Said, String> {
         members(&mended_json(raw), &RESULT).map_err(|_| format!("the result: {strict}"))?;
     }
     if let Some(task) = begun(&value) {
-        return Ok(Said::Task(task.to_owned()));
+        return Ok(ResultMeaning::Task(task.to_owned()));
     }
     match value.get("resultType").map(Value::as_str) {
         None | Some(Some("complete")) => {}
         Some(Some("input_required")) => {
             let ended = gone(Status::Cancelled, ToolErrorCategory::Cancelled, ASKED_FOR_MORE);
-            return Ok(Said::Ended(ended));
+            return Ok(ResultMeaning::Ended(ended));
         }
         Some(_) => return Err("the result has an unknown `resultType`".to_owned()),
     }
     // Only an explicit absence of an error counts as success.
     let failed = value.get("isError").is_some_and(|says| !says.is_null() && *says != json!(false));
-    Ok(Said::Ended(HostEnded {
+    Ok(ResultMeaning::Ended(HostEnded {
         status: if failed { Status::Failed } else { Status::Completed },
         category: failed.then_some(ToolErrorCategory::PermanentFailure),
         result: content_of(&value, raw)?,

@@ -146,7 +146,7 @@ impl Running {
 fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -> Option<String> {
     let message = match Message::read(text) {
         Ok(message) => message,
-        Err(error) => return Some(TopLevel::of(text.as_bytes()).refusal(&error.to_string())),
+        Err(error) => return Some(TopLevel::parse(text.as_bytes()).refusal(&error.to_string())),
     };
     let (method, params) = (message.method.as_deref()?, message.params());
     let Some(id) = message.id.as_deref() else {
@@ -170,7 +170,7 @@ fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -
             let tools: Vec<Value> = guard.catalog().iter().filter(offered).map(described).collect();
             message::result(id, &json!({ "tools": tools }))
         }
-        "tools/call" => match params.map(|raw| serde_json::from_str::<Asked<'_>>(raw.get())) {
+        "tools/call" => match params.map(|raw| serde_json::from_str::<CallParams<'_>>(raw.get())) {
             Some(Ok(asked)) => {
                 let around = Surroundings { trace: traced(asked.meta), ..Surroundings::default() };
                 let token = member(asked.meta, "progressToken");
@@ -194,7 +194,8 @@ fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -
 }
 
 #[derive(Deserialize)]
-struct Asked<'m> {
+#[serde(expecting = "struct Asked")] // Part of error messages.
+struct CallParams<'m> {
     name: String,
     #[serde(borrow, default)]
     arguments: Option<&'m RawValue>,
@@ -246,7 +247,7 @@ fn member(object: Option<&RawValue>, name: &str) -> Option<String> {
     members.get(name).map(|raw| raw.get().to_owned())
 }
 
-fn called(id: &str, asked: Asked<'_>) -> ToolCall {
+fn called(id: &str, asked: CallParams<'_>) -> ToolCall {
     let arguments = Arguments::raw(asked.arguments.map_or("{}", RawValue::get));
     ToolCall { id: id.to_owned(), tool: asked.name, arguments, line: 0 }
 }

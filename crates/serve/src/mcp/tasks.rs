@@ -13,7 +13,7 @@ use super::gateway::Gateway;
 use super::members::Members;
 use super::message::{self, Message, code};
 use super::open_tasks::{EXTENSION, Task, asked_about, takes_tasks};
-use super::results::{Said, members, said_by, unreadable, with_id, with_note};
+use super::results::{ResultMeaning, members, said_by, unreadable, with_id, with_note};
 
 /// Maximum number of open tasks; beyond it, the oldest is closed.
 const MOST_TASKS: usize = 1024;
@@ -236,8 +236,8 @@ impl Gateway {
             }
             State::Over(ended) => (ended, None),
             State::Result(raw) => match said_by(raw.get()).map_err(TaskError::Unreadable)? {
-                Said::Ended(ended) => (ended, Some(raw)),
-                Said::Task(_) => {
+                ResultMeaning::Ended(ended) => (ended, Some(raw)),
+                ResultMeaning::Task(_) => {
                     return Err(TaskError::Unreadable("its result is another task".to_owned()));
                 }
             },

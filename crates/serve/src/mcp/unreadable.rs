@@ -22,7 +22,7 @@ pub(crate) struct TopLevel {
 }
 
 impl TopLevel {
-    pub(crate) fn of(message: &[u8]) -> Self {
+    pub(crate) fn parse(message: &[u8]) -> Self {
         let mut found = Self::default();
         found.read(message);
         found
@@ -120,7 +120,7 @@ mod tests {
             (br#"{"id":5"#, None, false),
             (b"\"id\":5,", None, false),
         ] {
-            let found = TopLevel::of(message);
+            let found = TopLevel::parse(message);
             assert_eq!((found.id().as_deref(), found.has_method), (id, has_method), "{message:?}");
         }
     }

@@ -33,7 +33,7 @@ pub(super) enum Waiting {
 pub(super) type Listed = oneshot::Sender<Option<Value>>;
 
 impl Waiting {
-    pub(super) fn of(message: &Message<'_>, method: &str) -> Self {
+    pub(super) fn new(message: &Message<'_>, method: &str) -> Self {
         match method {
             "initialize" | "server/discover" => Self::Greeting,
             "tools/list" => Self::Tools { first: is_first(message) },

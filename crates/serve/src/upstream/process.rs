@@ -101,7 +101,7 @@ impl Process {
         let line = self.routes().open(&message, id, to);
         let Some(line) = line else { return Err(UpstreamError::Ended) };
         self.send(line.as_deref().unwrap_or(text)).await?;
-        Ok(Reply::of(Flow::Queue(queue)))
+        Ok(Reply::from_flow(Flow::Queue(queue)))
     }
 
     pub(crate) fn listen(&self) -> Reply {
@@ -114,7 +114,7 @@ impl Process {
         if !routes.ended {
             routes.general = Some(to);
         }
-        Reply::of(Flow::Queue(queue))
+        Reply::from_flow(Flow::Queue(queue))
     }
 
     /// Tells the server that a request was cancelled.
@@ -241,7 +241,7 @@ impl Routes {
             Ok(message) => (message, text),
             Err(error) => {
                 let why = error.to_string();
-                let Some(error) = TopLevel::of(text.as_bytes()).in_place_of_answer(&why) else {
+                let Some(error) = TopLevel::parse(text.as_bytes()).in_place_of_answer(&why) else {
                     tracing::warn!("the server sent an invalid message: {why}");
                     return None;
                 };

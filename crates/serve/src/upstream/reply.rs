@@ -57,14 +57,14 @@ impl Flow {
     /// The next event; `None` at the end.
     pub(crate) async fn next(&mut self) -> Option<Result<Event, UpstreamError>> {
         match self {
-            Self::Queue(queue) => queue.recv().await.map(|text| Ok(Event::of(text))),
+            Self::Queue(queue) => queue.recv().await.map(|text| Ok(Event::new(text))),
             Self::Body(body) => body.next().await,
         }
     }
 }
 
 impl Reply {
-    pub(crate) fn of(flow: Flow) -> Self {
+    pub(crate) fn from_flow(flow: Flow) -> Self {
         Self { status: StatusCode::OK, headers: HeaderMap::new(), content: Content::Flow(flow) }
     }
 

@@ -21,7 +21,7 @@ fn every_call_is_a_span_with_the_names_of_the_conventions() {
         let collector = tokio::spawn(collected(listener));
         let spans = Spans::to(SpansOf::Tools, &format!("http://{address}/v1/traces")).unwrap();
         let fail = FunctionExecutor::new(Tool::named("fail"), |_: &Value| {
-            Err::<String, _>(ToolError::of(
+            Err::<String, _>(ToolError::new(
                 counterfoil_model::ToolErrorCategory::ServerError,
                 "it is down",
             ))

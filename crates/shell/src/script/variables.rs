@@ -13,7 +13,7 @@ pub(super) struct Variables(BTreeMap<String, Option<String>>);
 impl Variables {
     /// The variables of a script with this text. Empty if something else may set them, or if words
     /// are split in an unusual way.
-    pub(super) fn of(script: &Script, text: &str) -> Self {
+    pub(super) fn new(script: &Script, text: &str) -> Self {
         let mut variables = Self::default();
         for command in &script.commands {
             if matches!(command.program(), Some("source" | "." | "eval")) {

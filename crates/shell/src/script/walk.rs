@@ -16,7 +16,7 @@ type Done = Result<(), NotAnalysable>;
 /// Parses a whole script, and parses it again if it sets variables to one fixed value.
 pub(super) fn read(text: &str) -> Result<Script, NotAnalysable> {
     let script = read_with(text, Variables::default())?;
-    let variables = Variables::of(&script, text);
+    let variables = Variables::new(&script, text);
     if variables.is_empty() { Ok(script) } else { read_with(text, variables) }
 }
 

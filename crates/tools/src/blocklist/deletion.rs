@@ -30,7 +30,7 @@ fn rm(
     place: &Place,
     script_text: &str,
 ) -> Option<Refusal> {
-    let Asked { recursive, targets } = match asked_of_rm(command) {
+    let Deletion { recursive, targets } = match asked_of_rm(command) {
         Ok(asked) => asked?,
         Err(refusal) => return Some(refusal),
     };
@@ -63,16 +63,16 @@ fn rm(
 }
 
 /// What `rm` is asked to delete.
-struct Asked<'c> {
+struct Deletion<'c> {
     recursive: bool,
     targets: Vec<&'c Word>,
 }
 
 /// What `rm` is asked to delete; `None` if it is neither recursive nor given variables. An error if
 /// it is refused regardless of its targets.
-fn asked_of_rm(command: &Command) -> Result<Option<Asked<'_>>, Refusal> {
+fn asked_of_rm(command: &Command) -> Result<Option<Deletion<'_>>, Refusal> {
     let mut options = true;
-    let mut asked = Asked { recursive: false, targets: Vec::new() };
+    let mut asked = Deletion { recursive: false, targets: Vec::new() };
     let mut perhaps = false;
     for word in &command.args {
         let text = word.text.as_str();

@@ -30,7 +30,7 @@ use super::{Blocklist, worked_out};
 pub(super) fn asked(script: &Script, text: &str, list: &Blocklist) -> Option<Refusal> {
     let elsewhere = list.place.elsewhere();
     let scene = Scene { script, text, list, here: &list.place, elsewhere: &elsewhere };
-    let fetched = Fetched::of(script, &|at| scene.line(at));
+    let fetched = Fetched::new(script, &|at| scene.line(at));
     let allowed = |refusal: &Refusal, at: usize| {
         let command = script.commands().get(at);
         refusal.kind.is_asked() && command.is_some_and(|command| list.allows(command))
@@ -82,7 +82,7 @@ impl<'s> Scene<'s> {
     fn judge(&self, at: usize, fetched: &Fetched) -> Option<Refusal> {
         let line = self.line(at)?;
         let tables = Tables::own();
-        let code = Code::of(&line);
+        let code = Code::parse(&line);
         if is_among(&line, &tables.agents) {
             return Some(Refusal::agent(&written(&line)));
         }

@@ -164,7 +164,7 @@ impl Place {
             return true;
         }
         let git = self.git();
-        let ends = FixedEnds::of(pattern);
+        let ends = FixedEnds::new(pattern);
         let around = [&self.root, &self.home].into_iter().flat_map(|path| ancestors(path));
         let mut perhaps = SYSTEM
             .iter()
@@ -197,7 +197,7 @@ struct FixedEnds<'p> {
 }
 
 impl<'p> FixedEnds<'p> {
-    fn of(pattern: &'p str) -> Self {
+    fn new(pattern: &'p str) -> Self {
         let pattern = if pattern.is_ascii() { pattern } else { "" };
         let head = pattern.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default();
         let tail = pattern.rsplit(['*', '?', ']', '}', '\\']).next().unwrap_or_default();

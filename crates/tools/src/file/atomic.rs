@@ -38,7 +38,7 @@ impl Stamp {
         clippy::unnecessary_cast,
         reason = "types differ by system"
     )]
-    pub(super) fn of(stat: &Stat) -> Self {
+    pub(super) fn from_stat(stat: &Stat) -> Self {
         Self {
             inode: (stat.st_dev as u64, stat.st_ino as u64),
             length: stat.st_size as i64,
@@ -70,7 +70,7 @@ pub(super) fn replace(
     stop.effect(|| {
         let now = existing(&folder, name, asked)?;
         if let Some(read) = read
-            && now.as_ref().map(Stamp::of) != Some(read)
+            && now.as_ref().map(Stamp::from_stat) != Some(read)
         {
             let asked = shown(asked);
             return Err(impossible(format!(

@@ -86,7 +86,7 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
         }
     }
     let edited = replaced(&content, old, new, &found);
-    let written = replace(&place, &edited, Some(Stamp::of(&stat)), work.stop)?;
+    let written = replace(&place, &edited, Some(Stamp::from_stat(&stat)), work.stop)?;
     let places = if found.len() == 1 { "place" } else { "places" };
     Ok(ToolOutput {
         text: format!("edited `{path}` in {} {places}\n", found.len()),

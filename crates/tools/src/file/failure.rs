@@ -10,17 +10,17 @@ use crate::{ToolError, classify_io};
 
 /// An invalid argument.
 pub(super) fn wrong(message: impl Into<String>) -> ToolError {
-    ToolError::of(ToolErrorCategory::InvalidParameters, message)
+    ToolError::new(ToolErrorCategory::InvalidParameters, message)
 }
 
 /// An operation that the policy forbids.
 pub(super) fn denied(message: impl Into<String>) -> ToolError {
-    ToolError::of(ToolErrorCategory::PolicyBlocked, message)
+    ToolError::new(ToolErrorCategory::PolicyBlocked, message)
 }
 
 /// An operation that cannot succeed, even if retried.
 pub(super) fn impossible(message: impl Into<String>) -> ToolError {
-    ToolError::of(ToolErrorCategory::PermanentFailure, message)
+    ToolError::new(ToolErrorCategory::PermanentFailure, message)
 }
 
 /// A system error about this path.
@@ -39,6 +39,6 @@ pub(super) fn trouble(path: &str, error: &io::Error) -> ToolError {
         io::ErrorKind::NotADirectory => {
             impossible(format!("part of the path `{path}` is not a directory"))
         }
-        kind => ToolError::of(classify_io(kind), format!("`{path}` cannot be used: {error}")),
+        kind => ToolError::new(classify_io(kind), format!("`{path}` cannot be used: {error}")),
     }
 }

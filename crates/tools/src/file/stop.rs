@@ -33,7 +33,7 @@ impl Stop {
 }
 
 fn given_up() -> ToolError {
-    ToolError::of(ToolErrorCategory::Cancelled, "the call was cancelled")
+    ToolError::new(ToolErrorCategory::Cancelled, "the call was cancelled")
 }
 
 /// Abandons the call when dropped.

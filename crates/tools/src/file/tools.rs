@@ -74,8 +74,9 @@ impl FileTools {
         });
         let ended = working.await;
         drop(giving_up);
-        let broken =
-            |_| ToolError::of(ToolErrorCategory::PermanentFailure, "the tool stopped unexpectedly");
+        let broken = |_| {
+            ToolError::new(ToolErrorCategory::PermanentFailure, "the tool stopped unexpectedly")
+        };
         ended.map_err(broken)?.map(Some)
     }
 }

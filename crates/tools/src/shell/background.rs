@@ -26,7 +26,7 @@ impl Background {
     #[cfg(target_os = "linux")]
     pub(super) fn start(mut run: Run, started_by: String) -> Result<Self, ToolError> {
         let limit = run.max_output;
-        let echo = Echo::of(limit);
+        let echo = Echo::new(limit);
         run.echo = Some(echo.clone());
         let (group, ended) = (Group::default(), Arc::<Mutex<Option<_>>>::default());
         let result = Arc::clone(&ended);
@@ -41,7 +41,7 @@ impl Background {
     pub(super) fn start(run: Run, _started_by: String) -> Result<Self, ToolError> {
         let message =
             format!("commands cannot run in `{}` on this system", run.directory.display());
-        Err(ToolError::of(counterfoil_model::ToolErrorCategory::PermanentFailure, message))
+        Err(ToolError::new(counterfoil_model::ToolErrorCategory::PermanentFailure, message))
     }
 
     /// Its output so far, whether some is missing, and how it ended if it has.

@@ -13,7 +13,7 @@ pub(super) struct Capture {
 
 impl Capture {
     /// A capture that keeps enough to show `characters`.
-    pub(super) fn of(characters: usize) -> Self {
+    pub(super) fn new(characters: usize) -> Self {
         // A character has at most four bytes.
         let most = characters.saturating_mul(4);
         Self { most, head: Vec::new(), tail: VecDeque::new(), total: 0 }
@@ -50,8 +50,8 @@ impl Capture {
 pub(super) struct Echo(Arc<Mutex<Capture>>);
 
 impl Echo {
-    pub(super) fn of(characters: usize) -> Self {
-        Self(Arc::new(Mutex::new(Capture::of(characters))))
+    pub(super) fn new(characters: usize) -> Self {
+        Self(Arc::new(Mutex::new(Capture::new(characters))))
     }
 
     pub(super) fn push(&self, bytes: &[u8]) {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     fn captured(text: &[u8], limit: usize, piece: usize) -> (String, bool) {
-        let mut capture = Capture::of(limit);
+        let mut capture = Capture::new(limit);
         text.chunks(piece).for_each(|piece| capture.push(piece));
         capture.finish().text(limit)
     }
@@ -216,7 +216,7 @@ mod tests {
         /// Memory does not grow with the output.
         #[test]
         fn memory_is_bounded(pieces in proptest::collection::vec(0_usize..5_000, 0..50)) {
-            let mut capture = Capture::of(100);
+            let mut capture = Capture::new(100);
             for size in pieces {
                 capture.push(&vec![b'x'; size]);
                 prop_assert!(capture.head.len() <= 400 && capture.tail.len() <= 400);

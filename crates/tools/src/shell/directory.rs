@@ -14,7 +14,7 @@ pub(super) fn directory(
     asked: Option<&str>,
 ) -> Result<PathBuf, ToolError> {
     if !workspace.is_absolute() {
-        return Err(ToolError::of(
+        return Err(ToolError::new(
             ToolErrorCategory::PolicyBlocked,
             "there is no workspace to restrict the command to",
         ));
@@ -26,16 +26,16 @@ pub(super) fn directory(
     let further = further.iter().filter_map(|folder| folder.canonicalize().ok());
     if !std::iter::once(root).chain(further).any(|folder| found.starts_with(folder)) {
         let message = format!("the directory `{asked}` is outside the workspace");
-        return Err(ToolError::of(ToolErrorCategory::PolicyBlocked, message));
+        return Err(ToolError::new(ToolErrorCategory::PolicyBlocked, message));
     }
     if !found.is_dir() {
         let message = format!("`{asked}` is not a directory");
-        return Err(ToolError::of(ToolErrorCategory::PermanentFailure, message));
+        return Err(ToolError::new(ToolErrorCategory::PermanentFailure, message));
     }
     Ok(found)
 }
 
 fn missing(path: &Path, error: &io::Error) -> ToolError {
     let message = format!("the directory `{}` cannot be used: {error}", path.display());
-    ToolError::of(ToolErrorCategory::PermanentFailure, message)
+    ToolError::new(ToolErrorCategory::PermanentFailure, message)
 }

@@ -7,7 +7,7 @@ pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
     let ended = super::supervisor::run(run).await;
     // On other systems, killing a group risks hitting another one.
     #[cfg(not(target_os = "linux"))]
-    let ended = Err(ToolError::of(
+    let ended = Err(ToolError::new(
         counterfoil_model::ToolErrorCategory::PermanentFailure,
         format!(
             "shell commands only run on Linux; the one in `{}` did not run",

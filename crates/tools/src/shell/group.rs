@@ -36,10 +36,10 @@ impl Group {
     /// Starts the leader. On failure, nothing was run.
     pub(super) fn start(&self, run: &Run) -> Result<Leader, ToolError> {
         // Outside the lock, because it looks at many files.
-        let ready = Ready::of(run)?;
+        let ready = Ready::new(run)?;
         let mut state = self.state();
         if state.cancelled {
-            return Err(ToolError::of(ToolErrorCategory::Cancelled, "the command was cancelled"));
+            return Err(ToolError::new(ToolErrorCategory::Cancelled, "the command was cancelled"));
         }
         let leader = ready.start(run)?;
         state.leader = Some(leader.process.pid());
@@ -92,7 +92,7 @@ enum Ready<'r> {
 }
 
 impl<'r> Ready<'r> {
-    fn of(run: &'r Run) -> Result<Self, ToolError> {
+    fn new(run: &'r Run) -> Result<Self, ToolError> {
         let held = match &run.start {
             Start::Bare(words) => return Ok(Self::Bare(words)),
             Start::Held(held) => held,
@@ -100,7 +100,7 @@ impl<'r> Ready<'r> {
         if let Some(words) = &held.behind {
             return Ok(Self::Behind(words));
         }
-        let holding = Holding::of(&held.plan, &held.kept).map_err(|stopped| unheld(&stopped))?;
+        let holding = Holding::new(&held.plan, &held.kept).map_err(|stopped| unheld(&stopped))?;
         if held.plan.strict && holding.gaps.iter().any(|gap| gap.essential) {
             return Err(refused(&holding.gaps));
         }
@@ -148,5 +148,5 @@ impl Drop for KillOnDrop {
 /// The machine failed to run a command.
 pub(super) fn failed(what: &str, error: &dyn Display) -> ToolError {
     let message = format!("the command failed to run: {what}: {error}");
-    ToolError::of(ToolErrorCategory::PermanentFailure, message)
+    ToolError::new(ToolErrorCategory::PermanentFailure, message)
 }

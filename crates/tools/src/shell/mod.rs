@@ -1,6 +1,6 @@
 //! Runs shell commands that were permitted.
 
-mod asked;
+mod arguments;
 mod background;
 mod capture;
 mod definition;
@@ -11,13 +11,13 @@ mod foreground;
 #[cfg(target_os = "linux")]
 mod group;
 mod harmless;
+#[cfg(target_os = "linux")]
+mod line_sender;
 mod receipt;
 mod run;
 mod sessions;
 #[cfg(target_os = "linux")]
 mod supervisor;
-#[cfg(target_os = "linux")]
-mod told;
 mod tools;
 mod transaction;
 mod written;

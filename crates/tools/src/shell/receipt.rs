@@ -48,7 +48,7 @@ pub(super) fn refused(gaps: &[Gap]) -> ToolError {
     let named: Vec<&str> =
         gaps.iter().filter(|gap| gap.essential).map(|gap| gap.text.as_str()).collect();
     let message = format!("the command cannot be sandboxed here: {}", named.join("; "));
-    ToolError::of(ToolErrorCategory::PolicyBlocked, message)
+    ToolError::new(ToolErrorCategory::PolicyBlocked, message)
 }
 
 fn survivors(left: Left) -> Option<String> {

@@ -58,7 +58,7 @@ impl Sessions {
         let running = kept.runs.values().filter(|run| run.look().2.is_none()).count();
         if running >= MOST_RUNS {
             let message = format!("{MOST_RUNS} commands are already running in the background");
-            return Err(ToolError::of(ToolErrorCategory::PolicyBlocked, message));
+            return Err(ToolError::new(ToolErrorCategory::PolicyBlocked, message));
         }
         let run = start()?;
         kept.started += 1;
@@ -73,7 +73,7 @@ impl Sessions {
         let run = sessions.get(session).and_then(|kept| kept.runs.get(name));
         run.cloned().ok_or_else(|| {
             let message = format!("this session has no background run `{name}`");
-            ToolError::of(ToolErrorCategory::InvalidParameters, message)
+            ToolError::new(ToolErrorCategory::InvalidParameters, message)
         })
     }
 

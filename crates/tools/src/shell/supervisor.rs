@@ -12,9 +12,9 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::capture::{Capture, Echo};
 use super::group::{Group, HeldTo, KillOnDrop, Leader, failed};
+use super::line_sender::LineSender;
 use super::receipt::refused;
 use super::run::{Ended, Left, Run, Start};
-use super::told::Told;
 use crate::ToolError;
 use crate::tool_event::OutputStream;
 
@@ -34,7 +34,7 @@ pub(super) async fn run(run: Run) -> Result<Ended, ToolError> {
     })?;
     ended.await.unwrap_or_else(|_| {
         let message = "monitoring stopped before the command ended";
-        Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
+        Err(ToolError::new(ToolErrorCategory::PermanentFailure, message))
     })
 }
 
@@ -192,13 +192,13 @@ struct Stream {
     from: Option<OwnedFd>,
     capture: Capture,
     echo: Option<Echo>,
-    told: Told,
+    told: LineSender,
 }
 
 impl Stream {
     fn new(from: OwnedFd, run: &Run, stream: OutputStream) -> Self {
-        let told = Told::new(run.progress.clone(), stream);
-        let capture = Capture::of(run.max_output);
+        let told = LineSender::new(run.progress.clone(), stream);
+        let capture = Capture::new(run.max_output);
         Self { from: Some(from), capture, echo: run.echo.clone(), told }
     }
 

@@ -10,7 +10,7 @@ use counterfoil_sandbox::{Gap, Limits, Profile, Room, Sandbox};
 use counterfoil_shell::Script;
 use rustix::process::{Gid, Uid};
 
-use super::asked::{Asked, bash, run_named};
+use super::arguments::{ShellArguments, bash, run_named};
 use super::background::Background;
 use super::capture::shares;
 use super::definition::{OUTPUT, RUN, STOP, definitions};
@@ -94,7 +94,7 @@ impl ShellTools {
         scene: &Scene<'_>,
     ) -> Result<ToolOutput, ToolError> {
         let policy = self.policy.load();
-        let asked = Asked::read(call.arguments, &policy.settings)?;
+        let asked = ShellArguments::read(call.arguments, &policy.settings)?;
         refuse_blocked(&asked, &policy, scene)?;
         let settings = &policy.settings;
         let directory = directory(scene.workspace, &settings.directories, asked.cwd)?;
@@ -150,7 +150,7 @@ impl ShellTools {
     /// The run, and the gaps known in advance.
     fn prepared(
         &self,
-        asked: &Asked<'_>,
+        asked: &ShellArguments<'_>,
         policy: &ShellPolicy,
         scene: &Scene<'_>,
         directory: PathBuf,
@@ -177,7 +177,7 @@ impl ShellTools {
         }
         let cannot = |what: &str, error: &io::Error| {
             let message = format!("the command cannot be sandboxed: {what}: {error}");
-            ToolError::of(ToolErrorCategory::PermanentFailure, message)
+            ToolError::new(ToolErrorCategory::PermanentFailure, message)
         };
         let workspace = scene.workspace.canonicalize();
         let workspace = workspace.map_err(|error| cannot("the workspace", &error))?;
@@ -254,7 +254,7 @@ impl ShellTools {
             return run_named(call.arguments).err().map(|error| error.to_string());
         }
         let policy = self.policy.load();
-        let asked = match Asked::read(call.arguments, &policy.settings) {
+        let asked = match ShellArguments::read(call.arguments, &policy.settings) {
             Ok(asked) => asked,
             Err(error) => return Some(error.to_string()),
         };
@@ -291,7 +291,7 @@ impl ShellTools {
             return run_named(call.arguments).err();
         }
         let policy = self.policy.load();
-        let asked = Asked::read(call.arguments, &policy.settings);
+        let asked = ShellArguments::read(call.arguments, &policy.settings);
         let folders = &policy.settings.directories;
         asked.and_then(|asked| directory(scene.workspace, folders, asked.cwd)).err()
     }
@@ -301,7 +301,7 @@ impl ShellTools {
     /// The essential restrictions of the profile that would not be enforced.
     fn essential_gaps(
         &self,
-        asked: &Asked<'_>,
+        asked: &ShellArguments<'_>,
         policy: &ShellPolicy,
         scene: &Scene<'_>,
         directory: PathBuf,
@@ -335,7 +335,7 @@ fn own_temporary(environment: &mut BTreeMap<String, String>, temporary: &Path) {
 
 // INVARIANT: every execution calls this, approved or not.
 fn refuse_blocked(
-    asked: &Asked<'_>,
+    asked: &ShellArguments<'_>,
     policy: &Arc<ShellPolicy>,
     scene: &Scene<'_>,
 ) -> Result<(), ToolError> {
@@ -362,7 +362,7 @@ fn output(ended: &Ended, settings: &ShellSettings, timeout: Duration) -> ToolOut
     let failure = if ended.timed_out {
         Some(ToolErrorCategory::Timeout)
     } else {
-        ExitCause::of(ended.exit_code, &envelope.stderr).map(ExitCause::category)
+        ExitCause::from_exit(ended.exit_code, &envelope.stderr).map(ExitCause::category)
     };
     let full = envelope.truncated.then(|| {
         let full = self::envelope(ended, settings.max_recorded);

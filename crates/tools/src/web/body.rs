@@ -34,7 +34,7 @@ impl Unpacked {
             Some(other) => {
                 let message =
                     format!("the response is encoded as `{other}`, which was not requested");
-                Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
+                Err(ToolError::new(ToolErrorCategory::PermanentFailure, message))
             }
         }
     }

@@ -44,7 +44,7 @@ trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<C: AsyncRead + AsyncWrite + Send + Unpin> Connection for C {}
 
 fn network(message: impl Into<String>) -> ToolError {
-    ToolError::of(ToolErrorCategory::NetworkError, message)
+    ToolError::new(ToolErrorCategory::NetworkError, message)
 }
 
 /// Connects to one of the addresses, which were checked, and to no other; sends the request and
@@ -114,7 +114,7 @@ async fn connect(
     let name = target.authority();
     Err(match last {
         Some(error) => {
-            ToolError::of(classify_io(error.kind()), format!("cannot reach `{name}`: {error}"))
+            ToolError::new(classify_io(error.kind()), format!("cannot reach `{name}`: {error}"))
         }
         None => network(format!("`{name}` has no address")),
     })
@@ -139,7 +139,7 @@ fn request(target: &Target) -> Result<Request<Empty<Bytes>>, ToolError> {
         .header(header::ACCEPT_ENCODING, "gzip")
         .header(header::CONNECTION, "close")
         .body(Empty::new())
-        .map_err(|error| ToolError::of(ToolErrorCategory::InvalidParameters, error.to_string()))
+        .map_err(|error| ToolError::new(ToolErrorCategory::InvalidParameters, error.to_string()))
 }
 
 fn path(url: &Url) -> String {
@@ -170,7 +170,7 @@ async fn read(
     }
     let too_long = || {
         let message = format!("the response from `{}` is longer than {most} bytes", target.name());
-        ToolError::of(ToolErrorCategory::PermanentFailure, message)
+        ToolError::new(ToolErrorCategory::PermanentFailure, message)
     };
     let length = head.headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok());
     if length.and_then(|length| length.parse::<u64>().ok()).is_some_and(|length| length > most) {
@@ -186,7 +186,7 @@ async fn read(
         }
         unpacked.add(piece).map_err(|full| match full {
             super::body::UnpackError::TooLong => too_long(),
-            super::body::UnpackError::Broken(reason) => ToolError::of(
+            super::body::UnpackError::Broken(reason) => ToolError::new(
                 ToolErrorCategory::PermanentFailure,
                 format!("the response from `{}` cannot be decompressed: {reason}", target.name()),
             ),

@@ -63,7 +63,7 @@ impl Fetcher {
             let location = location.and_then(|value| std::str::from_utf8(value.as_bytes()).ok());
             let Some(location) = location else {
                 let message = format!("the redirect from `{}` has no valid target", target.name());
-                return Err(ToolError::of(ToolErrorCategory::PermanentFailure, message));
+                return Err(ToolError::new(ToolErrorCategory::PermanentFailure, message));
             };
             let next = target.redirected(location).and_then(|next| {
                 if target.encrypted && !next.encrypted {
@@ -80,7 +80,7 @@ impl Fetcher {
             };
         }
         let message = format!("more than {REDIRECTS} redirects");
-        Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
+        Err(ToolError::new(ToolErrorCategory::PermanentFailure, message))
     }
 
     /// One request, checked before it is sent.
@@ -101,7 +101,7 @@ impl Fetcher {
                 let made = self.tls.get_or_init(|| trusted_tls(self.settings.ca_file.as_deref()));
                 Some(made.as_ref().map_err(|error| {
                     egress.push(held_back(target.authority(), &error.to_string()));
-                    ToolError::of(ToolErrorCategory::PermanentFailure, error.to_string())
+                    ToolError::new(ToolErrorCategory::PermanentFailure, error.to_string())
                 })?)
             }
             false => None,

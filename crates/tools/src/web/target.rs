@@ -37,7 +37,7 @@ pub(super) struct Blocked {
 
 impl From<Blocked> for ToolError {
     fn from(blocked: Blocked) -> Self {
-        Self::of(blocked.category, blocked.why)
+        Self::new(blocked.category, blocked.why)
     }
 }
 
@@ -58,7 +58,7 @@ impl Target {
             return Err(wrong("the URL contains whitespace or control characters".to_owned()));
         }
         let url = Url::parse(text).map_err(|error| wrong(format!("invalid URL: {error}")))?;
-        Self::of(url)
+        Self::new(url)
     }
 
     /// The target of a redirect.
@@ -66,10 +66,10 @@ impl Target {
         let url = self.url.join(location).map_err(|error| {
             blocked(format!("the response redirects to an invalid URL: {error}"))
         })?;
-        Self::of(url)
+        Self::new(url)
     }
 
-    fn of(mut url: Url) -> Result<Self, Blocked> {
+    fn new(mut url: Url) -> Result<Self, Blocked> {
         let encrypted = match url.scheme() {
             "https" => true,
             "http" => false,
@@ -168,7 +168,7 @@ impl Target {
             Host::Domain(name) => resolver.resolve(name).await.map_err(|error| {
                 let name = self.name();
                 let message = format!("cannot resolve `{name}`: {error}");
-                ToolError::of(ToolErrorCategory::NetworkError, message)
+                ToolError::new(ToolErrorCategory::NetworkError, message)
             })?,
         };
         for address in &found {
@@ -176,7 +176,7 @@ impl Target {
         }
         if found.is_empty() {
             let message = format!("`{}` has no address", self.name());
-            return Err(ToolError::of(ToolErrorCategory::NetworkError, message));
+            return Err(ToolError::new(ToolErrorCategory::NetworkError, message));
         }
         let with_port = |address| SocketAddr::new(address, self.port);
         Ok(found.into_iter().take(MOST_ADDRESSES).map(with_port).collect())

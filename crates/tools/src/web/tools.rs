@@ -75,7 +75,7 @@ impl WebTools {
             Err(_) => {
                 let within = settings.timeout.as_secs();
                 let message = format!("the page did not load within {within} s");
-                failed(&ToolError::of(ToolErrorCategory::Timeout, message))
+                failed(&ToolError::new(ToolErrorCategory::Timeout, message))
             }
         };
         let reached = egress.iter().filter(|one| one.blocked.is_none());
@@ -106,7 +106,7 @@ impl WebTools {
             bytes: 0,
             blocked: Some(why.to_owned()),
         });
-        Err(ToolError::of(ToolErrorCategory::PolicyBlocked, why))
+        Err(ToolError::new(ToolErrorCategory::PolicyBlocked, why))
     }
 }
 
@@ -190,7 +190,7 @@ fn definition(name: &str, description: &str) -> Tool {
 
 fn url(call: Wanted<'_>) -> Result<&str, ToolError> {
     let url = call.arguments.get("url").and_then(Value::as_str);
-    url.ok_or_else(|| ToolError::of(ToolErrorCategory::InvalidParameters, "`url` is missing"))
+    url.ok_or_else(|| ToolError::new(ToolErrorCategory::InvalidParameters, "`url` is missing"))
 }
 
 /// A failure as an output, so that the requests can be recorded with it.
@@ -211,7 +211,7 @@ async fn shown(page: Page, as_markdown: bool, most: usize) -> Result<ToolOutput,
     let Some(whole) = kind.text(&body) else {
         let media = if kind.media.is_empty() { "of an unknown type" } else { kind.media.as_str() };
         let message = format!("the content is {media}, not text ({size} bytes)");
-        return Err(ToolError::of(ToolErrorCategory::PermanentFailure, message));
+        return Err(ToolError::new(ToolErrorCategory::PermanentFailure, message));
     };
     let converted = as_markdown && (kind.is_html() || kind.media.is_empty());
     let (text, left_out) =
@@ -256,7 +256,7 @@ async fn convert(html: String, base: Url) -> Result<(String, bool), ToolError> {
         Ok(Some(converted)) => Ok((converted.text, converted.cut)),
         Ok(None) | Err(_) => {
             let message = "the page cannot be converted; use `fetch` to get it unchanged";
-            Err(ToolError::of(ToolErrorCategory::PermanentFailure, message))
+            Err(ToolError::new(ToolErrorCategory::PermanentFailure, message))
         }
     }
 }

@@ -134,7 +134,7 @@ impl Known {
         let (new, same) = earlier.split(transcript, new);
         let known = |findings: &[Finding]| {
             let shown = findings.iter().filter(|finding| finding.severity >= least);
-            shown.map(|finding| KnownFinding::of(path, transcript, finding)).collect()
+            shown.map(|finding| KnownFinding::new(path, transcript, finding)).collect()
         };
         let (listed, same) = (known(&new), known(&same));
         let compared = Comparison { new: listed, same, gone: Vec::new() };

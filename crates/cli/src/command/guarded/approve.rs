@@ -102,7 +102,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     // A user who decides on calls of other replicas may have recorded nothing here.
     let shared = options.ledger.url.is_some();
     let state = if shared { state.create()? } else { state.existing()? };
-    let guard = Making { state: Some(state), ..Making::of(&options) }.guard()?;
+    let guard = Making { state: Some(state), ..Making::new(&options) }.guard()?;
     if arguments.list {
         return list(&guard);
     }

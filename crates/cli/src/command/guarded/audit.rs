@@ -298,13 +298,13 @@ fn export_sessions(
 
 /// Prints a checkpoint, but only of a log that verifies, because it is signed.
 fn checkpoint(state: &State, settings: &LedgerSettings) -> anyhow::Result<Exit> {
-    let found = verify_audit(files(state)?, None, &mut |_| {}).map_err(Complaint::of)?;
+    let found = verify_audit(files(state)?, None, &mut |_| {}).map_err(Complaint::from_error)?;
     if let Some(problem) = found.broken {
         problem_line(&problem)?;
         return Ok(Exit::Findings);
     }
     let ledger = the_ledger(state, settings, "the ledger's key signs checkpoints")?;
-    let own = ledger.checkpoint().map_err(Complaint::of)?;
+    let own = ledger.checkpoint().map_err(Complaint::from_error)?;
     let mut out = io::stdout().lock();
     write!(out, "{}{own}", ledger.sign_audit(found.head))?;
     Ok(Exit::Clean)

@@ -92,7 +92,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         state: Some(state),
         approver: Some(Arc::new(Asks::new(AtTerminal, arguments.yes))),
         workspace: arguments.workspace.clone(),
-        ..Making::of(&options)
+        ..Making::new(&options)
     }
     .guard()?;
     let runtime = runtime()?;

@@ -147,7 +147,7 @@ fn complaint(error: &ScheduleTaskError) -> Complaint {
 
 fn explain(when: &str) -> anyhow::Result<Exit> {
     let mut at = jiff::Timestamp::now().to_zoned(time_zone());
-    let schedule = Schedule::parse(when, &at).map_err(Complaint::of)?;
+    let schedule = Schedule::parse(when, &at).map_err(Complaint::from_error)?;
     let mut out = io::stdout().lock();
     writeln!(out, "{}", schedule.describe(&at))?;
     for _ in 0..3 {

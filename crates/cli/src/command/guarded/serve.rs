@@ -67,7 +67,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     may_listen(arguments)?;
     let state = global.state()?.create()?;
     let audit = state.folder().audit();
-    let making = Making { state: Some(state), ..Making::of(&options) };
+    let making = Making { state: Some(state), ..Making::new(&options) };
     let guard = making.offering(&[])?;
     guard.notices().iter().try_for_each(note)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

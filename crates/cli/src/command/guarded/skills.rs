@@ -87,7 +87,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         }
         What::Forget { name } => {
             let forgotten = found.trusted.forget(name);
-            match forgotten.map_err(Complaint::of)? {
+            match forgotten.map_err(Complaint::from_error)? {
                 true => writeln!(out, "`{name}` is no longer trusted")?,
                 false => writeln!(out, "`{name}` was not trusted")?,
             }
@@ -137,7 +137,7 @@ fn trust(found: &mut Found, skill: &Skill, settings: &GuardSettings) -> anyhow::
         let nobody = "not confirmed on a terminal; nothing was changed".to_owned();
         return Err(Complaint::new(nobody).into());
     }
-    found.trusted.trust(skill).map_err(Complaint::of)?;
+    found.trusted.trust(skill).map_err(Complaint::from_error)?;
     let Skill { name, digest, .. } = skill;
     writeln!(io::stdout(), "the current version of `{name}` is now trusted: {digest}")?;
     Ok(Exit::Clean)

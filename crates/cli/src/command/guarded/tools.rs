@@ -48,7 +48,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Some(_) => Some(global.state()?.existing()?),
         None => None,
     };
-    let guard = Making { state, ..Making::of(&options) }.guard()?;
+    let guard = Making { state, ..Making::new(&options) }.guard()?;
     if let Some(id) = &arguments.session
         && !guard.ledger().sessions()?.contains(id)
     {

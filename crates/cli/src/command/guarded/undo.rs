@@ -38,7 +38,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let options = config::find(&global.place())?.options;
     let state = global.state()?.existing()?;
     let kept = state.folder().snapshots();
-    let guard = Making { state: Some(state), ..Making::of(&options) }.guard()?;
+    let guard = Making { state: Some(state), ..Making::new(&options) }.guard()?;
     let id = match &arguments.execution_id {
         Some(id) => id.clone(),
         None => newest(&guard, &kept)?,

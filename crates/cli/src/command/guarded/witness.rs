@@ -60,7 +60,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     };
     let clock = Arc::new(SystemClock::default());
     let witness = Witness::open(&folder, &arguments.name, ledgers, clock, &SystemRandomness)
-        .map_err(Complaint::of)?;
+        .map_err(Complaint::from_error)?;
     let runtime = runtime()?;
     let exit = runtime.block_on(async {
         let listener = TcpListener::bind(arguments.listen)

@@ -39,7 +39,7 @@ impl Iterator for Calls<'_> {
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 impl<'t> Calls<'t> {
-    pub(super) fn of(text: &'t [u8]) -> Self {
+    pub(super) fn new(text: &'t [u8]) -> Self {
         Self { rest: text, line: 1, ready: VecDeque::new() }
     }
 

@@ -13,7 +13,7 @@ use std::future::{Future, pending};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use counterfoil_agent::{Told, Turned, Watch};
+use counterfoil_agent::{TurnEvent, Turned, Watch};
 use counterfoil_guard::CallEvent;
 use counterfoil_report::{shorten, visible_output};
 use ratatui::DefaultTerminal;
@@ -240,7 +240,7 @@ impl Front for Screen {
         self.show(&doubts(turned))?;
         let behind = behind(turned);
         if !behind.is_empty() {
-            self.show(&[Row::of(Tone::Dim, format!("  {behind}: Ctrl-R"))])?;
+            self.show(&[Row::new(Tone::Dim, format!("  {behind}: Ctrl-R"))])?;
         }
         Ok(())
     }
@@ -270,12 +270,12 @@ impl Drop for Screen {
 fn beginning(result: &str) -> Vec<Row> {
     let result = visible_output(result);
     let mut lines = result.lines().filter(|line| !line.trim().is_empty());
-    let dim = |line: &str| Row::of(Tone::Dim, format!("  {}", shorten(line, WIDEST)));
+    let dim = |line: &str| Row::new(Tone::Dim, format!("  {}", shorten(line, WIDEST)));
     let mut shown: Vec<Row> = lines.by_ref().take(FIRST).map(dim).collect();
     match lines.count() {
         0 => {}
-        1 => shown.push(Row::of(Tone::Dim, "  … 1 more line")),
-        more => shown.push(Row::of(Tone::Dim, format!("  … {more} more lines"))),
+        1 => shown.push(Row::new(Tone::Dim, "  … 1 more line")),
+        more => shown.push(Row::new(Tone::Dim, format!("  … {more} more lines"))),
     }
     shown
 }
@@ -284,9 +284,9 @@ fn beginning(result: &str) -> Vec<Row> {
 pub(crate) struct Tells(UnboundedSender<Seen>);
 
 impl Watch for Tells {
-    fn told(&mut self, what: Told<'_>) {
+    fn told(&mut self, what: TurnEvent<'_>) {
         let mut seen = seen(&what);
-        if let (Seen::Rows(rows), Told::Answered(_, answer)) = (&mut seen, &what) {
+        if let (Seen::Rows(rows), TurnEvent::Answered(_, answer)) = (&mut seen, &what) {
             rows.extend(beginning(&answer.text));
         }
         // The screen may be gone.

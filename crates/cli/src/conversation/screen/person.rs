@@ -3,7 +3,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::question::Question;
-use crate::approver::{Asked, Person, Word};
+use crate::approver::{ApprovalQuestion, Person, Word};
 
 /// The user of the screen.
 pub(crate) struct ScreenPerson(UnboundedSender<Question>);
@@ -17,7 +17,7 @@ impl ScreenPerson {
 }
 
 impl Person for ScreenPerson {
-    fn say(&self, asked: Asked) -> BoxFuture<'_, Word> {
+    fn say(&self, asked: ApprovalQuestion) -> BoxFuture<'_, Word> {
         let (answers, answer) = oneshot::channel();
         // Without a screen no one answers.
         let _ = self.0.send(Question::new(asked, answers));

@@ -6,7 +6,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tokio::sync::oneshot;
 
 use super::writing::Writing;
-use crate::approver::{Asked, Word};
+use crate::approver::{ApprovalQuestion, Word};
 use crate::conversation::row::Row;
 
 /// The time without input after which a key counts as an answer, so that typing while a question
@@ -37,8 +37,8 @@ pub(super) const CHOICES: &str = "Approve?  y once · s for this session · n no
     session · e edit · w no, with a reason";
 
 impl Question {
-    pub(super) fn new(asked: Asked, answers: oneshot::Sender<Word>) -> Self {
-        let Asked { rows, arguments } = asked;
+    pub(super) fn new(asked: ApprovalQuestion, answers: oneshot::Sender<Word>) -> Self {
+        let ApprovalQuestion { rows, arguments } = asked;
         Self { rows, arguments, answers, silent_since: None, stage: Stage::Choosing }
     }
 

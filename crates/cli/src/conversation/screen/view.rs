@@ -100,7 +100,7 @@ impl View {
     pub(super) fn said(&mut self, text: &str) {
         let mut said = vec![Row::default()];
         said.extend(
-            text.lines().map(|line| Row::of(Tone::Strong, "> ").and(Tone::Strong, visible(line))),
+            text.lines().map(|line| Row::new(Tone::Strong, "> ").and(Tone::Strong, visible(line))),
         );
         self.below = 0;
         self.push(&said);
@@ -156,7 +156,7 @@ impl View {
     fn decide(&mut self, word: Word) {
         let Some(question) = self.questions.pop_front() else { return };
         let said = format!("  → {}", visible(decided(&word)));
-        self.push(&[Row::of(Tone::Dim, said)]);
+        self.push(&[Row::new(Tone::Dim, said)]);
         question.answer(word);
         self.show_question();
     }

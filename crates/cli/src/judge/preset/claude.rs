@@ -3,7 +3,7 @@ use std::path::Path;
 use counterfoil_judge::answer_schema;
 use serde_json::Value;
 
-use super::program::{Asked, Invocation, Preset, home, is_set, last_line, member, words};
+use super::program::{Invocation, Preset, Question, home, is_set, last_line, member, words};
 
 /// Claude Code: its model's only tool is the one for giving its answer.
 pub(super) struct Claude;
@@ -22,7 +22,7 @@ impl Preset for Claude {
         is_set(&["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"]) || kept()
     }
 
-    fn invocation(&self, asked: &Asked<'_>) -> Result<Invocation, String> {
+    fn invocation(&self, asked: &Question<'_>) -> Result<Invocation, String> {
         let schema = answer_schema().to_string();
         let mut arguments = words(&[
             "-p",

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use counterfoil_judge::answer_schema;
 use serde_json::{Value, json};
 
-use super::program::{Asked, Invocation, Preset, home, is_set, words};
+use super::program::{Invocation, Preset, Question, home, is_set, words};
 
 /// Codex: its catalogue of models determines the tools, so it is replaced by one without any.
 pub(super) struct Codex;
@@ -64,7 +64,7 @@ impl Preset for Codex {
         is_set(&["OPENAI_API_KEY", "CODEX_API_KEY"]) || login().is_some()
     }
 
-    fn invocation(&self, asked: &Asked<'_>) -> Result<Invocation, String> {
+    fn invocation(&self, asked: &Question<'_>) -> Result<Invocation, String> {
         let mut arguments = words(&[
             "exec",
             "--skip-git-repo-check",

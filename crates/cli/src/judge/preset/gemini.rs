@@ -2,7 +2,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::program::{Asked, Invocation, Preset, home, is_set, last_line, member, words};
+use super::program::{Invocation, Preset, Question, home, is_set, last_line, member, words};
 
 /// Gemini CLI: runs in a separate home folder, because the user's settings cannot be turned off.
 pub(super) struct Gemini;
@@ -24,7 +24,7 @@ impl Preset for Gemini {
         is_set(&["GEMINI_API_KEY"]) || own("oauth_creds.json").is_some()
     }
 
-    fn invocation(&self, asked: &Asked<'_>) -> Result<Invocation, String> {
+    fn invocation(&self, asked: &Question<'_>) -> Result<Invocation, String> {
         let model = if asked.model.is_empty() { MODEL } else { asked.model };
         let arguments = ["--output-format", "json", "--extensions", "none", "--model", model];
         let mut arguments = words(&arguments);

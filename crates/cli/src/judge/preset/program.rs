@@ -18,7 +18,7 @@ pub(in crate::judge) trait Preset: Send + Sync {
     ///
     /// # Errors
     /// Returns the reason if that is not possible.
-    fn invocation(&self, asked: &Asked<'_>) -> Result<Invocation, String>;
+    fn invocation(&self, asked: &Question<'_>) -> Result<Invocation, String>;
     /// Extracts the model's reply from the program's output.
     ///
     /// # Errors
@@ -31,7 +31,7 @@ pub(in crate::judge) trait Preset: Send + Sync {
 }
 
 /// A question, its model, and where to run.
-pub(in crate::judge) struct Asked<'a> {
+pub(in crate::judge) struct Question<'a> {
     pub(in crate::judge) prompt: &'a Prompt,
     /// Empty to let the program choose.
     pub(in crate::judge) model: &'a str,

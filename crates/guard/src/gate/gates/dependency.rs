@@ -19,7 +19,7 @@ impl Gate for Dependency {
 
     fn judge(&self, call: &Admitted, scene: &Scene<'_>) -> Verdict {
         let tool = call.tool().name.as_str();
-        let missing = self.settings.missing(tool, &Turn::of(scene));
+        let missing = self.settings.missing(tool, &Turn::new(scene));
         if missing.is_empty() {
             return Verdict::Allow { matched: None };
         }

@@ -23,7 +23,7 @@ impl Gate for Policy {
             let help = Some(help.to_owned());
             Verdict::Deny(Reason { gate: ID, code: "policy_denied", message, matched, help })
         };
-        match self.settings.rule_on(&Facts::of(call, scene, &self.shell)) {
+        match self.settings.rule_on(&Facts::new(call, scene, &self.shell)) {
             Ruling::NotInForce => Verdict::Allow { matched: None },
             Ruling::Allowed { rule } => Verdict::Allow { matched: Some(rule.to_owned()) },
             Ruling::AllowedByDefault => {

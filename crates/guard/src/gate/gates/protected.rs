@@ -29,7 +29,7 @@ impl Gate for Protected {
         }
         let home = scene.environment.get("HOME").map(String::as_str);
         let ground = Ground::new(scene.workspace, home);
-        let paths = match Line::of(call, &self.shell) {
+        let paths = match Line::from_call(call, &self.shell) {
             Some(line) => in_command(&line, &ground),
             None if call.tool().effects.writes == Some(false) => return allowed,
             None => in_arguments(call.arguments(), &ground, Some(&by_tool(&call.tool().name))),

@@ -28,13 +28,13 @@ pub(in crate::gate) struct Facts<'f> {
 }
 
 impl<'f> Facts<'f> {
-    pub(in crate::gate) fn of(
+    pub(in crate::gate) fn new(
         call: &'f Admitted,
         scene: &'f Scene<'_>,
         shell: &ShellPolicyHandle,
     ) -> Self {
         Self {
-            line: Line::of(call, shell),
+            line: Line::from_call(call, shell),
             tool: &call.tool().name,
             arguments: call.arguments(),
             trust: scene.trust,

@@ -78,7 +78,7 @@ pub(super) fn targets(name: &str, command: &Command, add: &mut Add<'_>) {
     match name {
         "tar" | "bsdtar" | "gtar" => tar(&command.args, add),
         "zip" => {
-            let arguments = Arguments::of(&command.args, &["-x", "-i", "-P", "-b", "-t"]);
+            let arguments = Arguments::new(&command.args, &["-x", "-i", "-P", "-b", "-t"]);
             let moves = arguments.has("-m") || arguments.has("--move");
             for (at, word) in
                 arguments.operands.iter().enumerate().take(if moves { usize::MAX } else { 1 })
@@ -87,7 +87,7 @@ pub(super) fn targets(name: &str, command: &Command, add: &mut Add<'_>) {
             }
         }
         name if COMPRESSORS.contains(&name) => {
-            let arguments = Arguments::of(&command.args, &["-S", "--suffix", "-o", "-T"]);
+            let arguments = Arguments::new(&command.args, &["-S", "--suffix", "-o", "-T"]);
             let shows = ["-c", "--stdout", "-l", "--list", "-t", "--test"];
             if !shows.iter().any(|option| arguments.has(option)) {
                 arguments.operands.iter().for_each(|word| add((*word).clone(), Change::Replaces));
@@ -101,7 +101,7 @@ fn unpacked(name: &str, command: &Command, add: &mut Add<'_>) {
     let Some(unpacker) = UNPACKERS.iter().find(|unpacker| unpacker.names.contains(&name)) else {
         return;
     };
-    let arguments = Arguments::of(&command.args, unpacker.valued);
+    let arguments = Arguments::new(&command.args, unpacker.valued);
     let any = |words: &[&str]| words.iter().any(|word| arguments.has(word));
     if any(unpacker.never_with) || !unpacker.only_with.is_empty() && !any(unpacker.only_with) {
         return;
@@ -145,7 +145,7 @@ fn tar(args: &[Word], add: &mut Add<'_>) {
             first.text.chars().partition(|c| "fCbXT".contains(*c));
         first.text = std::iter::once('-').chain(plain).chain(valued).collect();
     }
-    let arguments = Arguments::of(&dashed, VALUED);
+    let arguments = Arguments::new(&dashed, VALUED);
     let folder = arguments.values(&["-C", "--directory"]).pop();
     let within = |word: &Word| match &folder {
         Some(folder) if !word.text.starts_with(['/', '~', '$']) => {

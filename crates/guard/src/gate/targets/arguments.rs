@@ -10,7 +10,7 @@ pub(super) struct Arguments<'a> {
 
 impl<'a> Arguments<'a> {
     /// Parses arguments. `valued` options take the next word or an attached value.
-    pub(super) fn of(args: &'a [Word], valued: &[&str]) -> Self {
+    pub(super) fn new(args: &'a [Word], valued: &[&str]) -> Self {
         let mut read = Self { operands: Vec::new(), options: Vec::new() };
         let mut words = args.iter();
         while let Some(word) = words.next() {

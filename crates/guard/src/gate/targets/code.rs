@@ -105,7 +105,7 @@ pub(super) fn targets(command: &Command, add: &mut Add<'_>) {
     };
     match plain {
         "awk" | "gawk" | "mawk" | "nawk" => {
-            let arguments = Arguments::of(&command.args, &["-F", "-v", "-f", "-i"]);
+            let arguments = Arguments::new(&command.args, &["-F", "-v", "-f", "-i"]);
             let code = arguments.operands.first().map(|word| word.text.as_str());
             let code = code
                 .filter(|code| code.contains('>') || code.contains("system") || code.contains('|'));
@@ -113,7 +113,7 @@ pub(super) fn targets(command: &Command, add: &mut Add<'_>) {
         }
         "sed" | "gsed" => {
             let arguments =
-                Arguments::of(&command.args, &["-e", "--expression", "-f", "--file", "-l"]);
+                Arguments::new(&command.args, &["-e", "--expression", "-f", "--file", "-l"]);
             let scripts = arguments.values(&["-e", "--expression"]);
             let first = arguments.operands.first().filter(|_| scripts.is_empty());
             for script in scripts.iter().chain(first.copied()) {

@@ -41,7 +41,7 @@ const FILLS: &[&str] = &[
 ];
 
 pub(super) fn targets(command: &Command, found: &mut Vec<Target>) {
-    let arguments = Arguments::of(&command.args, VALUED);
+    let arguments = Arguments::new(&command.args, VALUED);
     let Some((sub, paths)) = arguments.operands.split_first() else { return };
     let folder = arguments.values(&["-C", "--work-tree"]).pop();
     let directory = match (&folder, &command.directory) {

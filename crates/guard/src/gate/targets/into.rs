@@ -23,7 +23,7 @@ struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    fn of(arguments: &Arguments<'a>) -> Self {
+    fn new(arguments: &Arguments<'a>) -> Self {
         let mut sources = arguments.operands.clone();
         if let Some(to) = arguments.values(&["-t", "--target-directory"]).pop() {
             return Self { sources, to, into_folder: true };
@@ -40,12 +40,12 @@ impl<'a> Transfer<'a> {
 
 /// Adds the sources that are moved away.
 pub(super) fn sources(arguments: &Arguments<'_>, change: &Change, add: &mut Add<'_>) {
-    let sources = Transfer::of(arguments).sources.into_iter();
+    let sources = Transfer::new(arguments).sources.into_iter();
     sources.filter(|word| !is_remote(word)).for_each(|word| add(word.clone(), change.clone()));
 }
 
 pub(super) fn target(arguments: &Arguments<'_>, tree: Tree, add: &mut Add<'_>) {
-    let Transfer { sources, to, into_folder } = Transfer::of(arguments);
+    let Transfer { sources, to, into_folder } = Transfer::new(arguments);
     if is_remote(&to) {
         return;
     }

@@ -29,7 +29,7 @@ pub(in crate::gate) use target::{Change, Target};
 const MOST_VARIABLES: usize = 100;
 
 /// Returns everything that the commands of a script change, in order.
-pub(in crate::gate) fn of(script: &Script, text: &str) -> Vec<Target> {
+pub(in crate::gate) fn find(script: &Script, text: &str) -> Vec<Target> {
     let (mut found, mut looked_up) = (Vec::new(), 0);
     for (at, command) in script.commands().iter().enumerate() {
         let before = found.len();
@@ -89,7 +89,7 @@ fn by_program(command: &Command, add: &mut Add<'_>) {
     }
     let Some(name) = command.program() else { return };
     for program in PROGRAMS.iter().filter(|program| program.names.contains(&name)) {
-        let arguments = Arguments::of(&command.args, program.valued);
+        let arguments = Arguments::new(&command.args, program.valued);
         if program.applies(&arguments) {
             for place in program.changes {
                 changed(place, &arguments, add);

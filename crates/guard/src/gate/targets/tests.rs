@@ -15,7 +15,7 @@ fn changes(line: &str) -> Vec<String> {
         let folder = folder.map(|folder| format!("{folder}: ")).unwrap_or_default();
         format!("{change} {folder}{}", target.word.text)
     };
-    of(&script, line).into_iter().map(one).collect()
+    find(&script, line).into_iter().map(one).collect()
 }
 
 /// Commands, each with its changes.

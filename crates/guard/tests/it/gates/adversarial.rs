@@ -14,13 +14,13 @@ use counterfoil_model::{Status, ToolErrorCategory};
 use crate::desk::{self, call, session, shop, wait};
 
 /// Gives a fixed answer, and keeps what it was asked.
-struct Told {
+struct FixedJudge {
     answer: Result<&'static str, &'static str>,
     never: bool,
     asked: Mutex<Vec<String>>,
 }
 
-impl Told {
+impl FixedJudge {
     fn new(answer: Result<&'static str, &'static str>) -> Arc<Self> {
         Arc::new(Self { answer, never: false, asked: Mutex::default() })
     }
@@ -30,7 +30,7 @@ impl Told {
     }
 }
 
-impl Completion for Told {
+impl Completion for FixedJudge {
     fn complete<'a>(&'a self, prompt: &'a str) -> BoxFuture<'a, Result<String, CompletionError>> {
         self.asked.lock().unwrap().push(prompt.to_owned());
         Box::pin(async move {
@@ -80,7 +80,7 @@ fn only_the_one_word_counts_and_everything_else_denies() {
         (Err("unreachable"), true, ""),
     ];
     for (answer, fail_open, code) in cases {
-        let judge = Told::new(answer);
+        let judge = FixedJudge::new(answer);
         let options = AdversarialOptions { fail_open, ..options() };
         let guard = shop().settings(settings(options)).judge(judge.clone()).build().unwrap();
         let answered = cancel(&guard, Surroundings::default());
@@ -95,7 +95,8 @@ fn only_the_one_word_counts_and_everything_else_denies() {
 #[test]
 fn a_judge_that_never_answers_is_given_up() {
     for (fail_open, status) in [(false, Status::Denied), (true, Status::Completed)] {
-        let judge = Arc::new(Told { answer: Ok("ALLOW"), never: true, asked: Mutex::default() });
+        let judge =
+            Arc::new(FixedJudge { answer: Ok("ALLOW"), never: true, asked: Mutex::default() });
         let options = AdversarialOptions { fail_open, ..options() };
         let guard = shop().settings(settings(options)).judge(judge).build().unwrap();
         let session = session(&guard, "s");
@@ -129,7 +130,7 @@ fn the_model_is_asked_last_and_has_the_last_word() {
         ("default = \"ask\"", "ALLOW", Status::Completed, 1, 1),
         ("default = \"allow\"", "ALLOW", Status::Completed, 1, 0),
     ] {
-        let (judge, yes) = (Told::new(Ok(answer)), Arc::new(Yes::default()));
+        let (judge, yes) = (FixedJudge::new(Ok(answer)), Arc::new(Yes::default()));
         let mut settings = settings(options());
         settings.permissions = permissions(permission).resolve().unwrap();
         let guard =
@@ -161,7 +162,7 @@ fn who_is_exempt() {
         (Surroundings::default(), "other", true, 0),
         (Surroundings { phase: Phase::Autonomous, ..Surroundings::default() }, "other", true, 1),
     ] {
-        let judge = Told::new(Ok("ALLOW"));
+        let judge = FixedJudge::new(Ok("ALLOW"));
         let mut options = AdversarialOptions { exempt_tools: vec![exempt.to_owned()], ..options() };
         if phase_only {
             let policies = std::mem::take(&mut options.policies);
@@ -184,7 +185,7 @@ fn who_is_exempt() {
 /// INVARIANT: the fence holds whatever the parameters contain, and no secret reaches the model.
 #[test]
 fn the_question_has_the_policies_and_the_call_as_data() {
-    let judge = Told::new(Ok("ALLOW"));
+    let judge = FixedJudge::new(Ok("ALLOW"));
     let guard = shop().settings(settings(options())).judge(judge.clone()).build().unwrap();
     let session = session(&guard, "s");
     let trick = serde_json::json!({
@@ -230,7 +231,7 @@ fn the_audit_log_has_what_the_model_said() {
         let options = AdversarialOptions { fail_open, ..options() };
         let builder = shop().state(state.clone()).settings(settings(options));
         let builder = match answer {
-            Some(answer) => builder.judge(Told::new(answer)),
+            Some(answer) => builder.judge(FixedJudge::new(answer)),
             None => builder,
         };
         let guard = builder.build().unwrap();

@@ -159,7 +159,7 @@ proptest! {
             mentioned: named(&mentioned),
             ..Situation::default()
         };
-        let found = available(&settings, &Turn::of(&situation.scene()));
+        let found = available(&settings, &Turn::new(&situation.scene()));
         let gates = Gates::builder().dependencies(settings).build();
         for tool in &situation.tools {
             let judged = gates.judge(&call(tool, json!({})), &situation.scene());

@@ -98,7 +98,7 @@ pub(super) fn apply(
 fn with_front(text: &str, entry: &Node<'_>, front: &Front) -> Result<String, SettingsError> {
     let arguments = member(text, entry, "args")?;
     Ok(match (front, arguments) {
-        (Front::Put(words), None) => match Brackets::of(entry) {
+        (Front::Put(words), None) => match Brackets::from_value(entry) {
             Some(brackets) => insert(text, &brackets, Some("args"), &Value::from(words.clone())),
             None => text.to_owned(),
         },
@@ -126,6 +126,7 @@ fn with_front(text: &str, entry: &Node<'_>, front: &Front) -> Result<String, Set
 fn without_arguments(text: &str, entry: &Node<'_>, list: &Node<'_>) -> String {
     let of_entry = entry.as_object().map(|object| &object.properties);
     let at = of_entry.and_then(|all| all.iter().position(|one| one.value.range() == list.range()));
-    let removed = Brackets::of(entry).zip(at).and_then(|(from, at)| remove(text, &from, at));
+    let removed =
+        Brackets::from_value(entry).zip(at).and_then(|(from, at)| remove(text, &from, at));
     removed.unwrap_or_else(|| text.to_owned())
 }

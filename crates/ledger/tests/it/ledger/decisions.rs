@@ -163,13 +163,16 @@ fn a_bundle_proves_what_stands_there() {
         for (wanted, events) in cases {
             let proved = other.prove(&wanted).unwrap();
             assert_eq!((proved.events.len(), proved.keys.len()), (events, 2), "{wanted:?}");
-            let bundle = Bundle::of(&other, &wanted, true).unwrap().to_line().unwrap();
-            let found = BundleVerification::of(&bundle, Some(&key)).unwrap();
+            let bundle = Bundle::create(&other, &wanted, true).unwrap().to_line().unwrap();
+            let found = BundleVerification::run(&bundle, Some(&key)).unwrap();
             assert!(found.is_sound(), "{wanted:?}: {:?}", found.rows);
             let forged = bundle.replacen("read_file", "edit_file", 1);
-            assert!(!BundleVerification::of(&forged, Some(&key)).unwrap().is_sound(), "{wanted:?}");
+            assert!(
+                !BundleVerification::run(&forged, Some(&key)).unwrap().is_sound(),
+                "{wanted:?}"
+            );
         }
         assert_eq!(other.prove(&session(Some(NOW + 1))).unwrap().events, []);
-        assert!(Bundle::of(&other, &Provable::Executions(vec![id(3), id(9)]), false).is_err());
+        assert!(Bundle::create(&other, &Provable::Executions(vec![id(3), id(9)]), false).is_err());
     }
 }

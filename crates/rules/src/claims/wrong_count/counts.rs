@@ -104,7 +104,7 @@ fn noun_behind<'p>(
         }
         // RSpec's word for tests; elsewhere, it means illustrations.
         let other = prose.is(next, words!["examples"]) && !tells_of_run(prose, clause);
-        if let Some(kind) = Countable::of(word).filter(|_| plural && !other) {
+        if let Some(kind) = Countable::parse(word).filter(|_| plural && !other) {
             noun = Some((Some(kind), next));
             break;
         }
@@ -138,7 +138,7 @@ fn is_version(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let led = led.is_some_and(|t| t.has(Tags::PREPOSITION));
     let named = at.checked_sub(1).and_then(|before| tokens.get(before)).is_some_and(|t| {
         let name = t.tags.is_empty() && t.verb.is_none() && t.noun.is_none();
-        t.kind == TokenKind::Word && name && Countable::of(prose.word(t)).is_none()
+        t.kind == TokenKind::Word && name && Countable::parse(prose.word(t)).is_none()
     });
     let ends = |t: &Token| t.has(Tags::PAST.or(Tags::FAILURE).or(Tags::PASSING));
     led && named && tokens.get(at + 1).is_some_and(ends)

@@ -12,7 +12,7 @@ pub(super) enum Ended {
 
 impl Ended {
     /// Returns how tests ended if the word says so.
-    pub(super) fn of(word: &str) -> Option<Self> {
+    pub(super) fn from_word(word: &str) -> Option<Self> {
         match word.to_ascii_lowercase().as_str() {
             "passed" | "passing" | "pass" => Some(Self::Well),
             "failed" | "failing" | "fail" | "failure" | "failures" => Some(Self::Badly),

@@ -29,7 +29,7 @@ pub(super) fn counted(facts: &Facts<'_>, answer: &Answer<'_>, count: &Count<'_>)
     let mut held = Held {
         facts,
         number: count.number,
-        ended: Ended::of(answer.prose.word(count.last)),
+        ended: Ended::from_word(answer.prose.word(count.last)),
         sums: Sums::default(),
         latest: None,
         least: u64::MAX,
@@ -80,11 +80,11 @@ impl<'t> Held<'_, 't> {
         if agrees.unwrap_or(has_part(&ran, number)) {
             return same(self.facts);
         }
-        let tally = Tally::of(text);
+        let tally = Tally::parse(text);
         self.sums.add(&tally, &ran, deed);
         let mut shown = tally.printed.iter().chain(&tally.counted).chain(&tally.certain);
         let shows = agrees.is_none() && shown.any(|n| *n == number);
-        if shows || self.sums.of(self.ended.filter(|_| agrees.is_some())).contains(&number) {
+        if shows || self.sums.counts(self.ended.filter(|_| agrees.is_some())).contains(&number) {
             return same(self.facts);
         }
         if tally.is_silent() {
@@ -142,7 +142,7 @@ impl Sums {
     }
 
     /// The sums for tests that ended in this way, or for all tests.
-    fn of(&self, ended: Option<Ended>) -> [u64; 3] {
+    fn counts(&self, ended: Option<Ended>) -> [u64; 3] {
         let [passed, failed] = self.ended;
         match ended {
             Some(Ended::Well) => [passed; 3],
@@ -154,7 +154,7 @@ impl Sums {
 
 /// Whether a result is a report, rather than the content of a file.
 fn is_report(deed: &Deed<'_>) -> bool {
-    let content = Families::of(&[Family::Read, Family::Update, Family::Create]);
+    let content = Families::new(&[Family::Read, Family::Update, Family::Create]);
     deed.shell.is_some()
         || deed.delegates
         || deed.families.has(Family::Search)

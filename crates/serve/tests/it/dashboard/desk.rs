@@ -38,13 +38,13 @@ pub(super) struct Desk {
 }
 
 /// A response.
-pub(super) struct Told {
+pub(super) struct ClientResponse {
     pub(super) status: u16,
     pub(super) headers: hyper::HeaderMap,
     pub(super) text: String,
 }
 
-impl Told {
+impl ClientResponse {
     pub(super) fn json(&self) -> Value {
         serde_json::from_str(&self.text).unwrap()
     }
@@ -87,15 +87,15 @@ impl Desk {
     pub(super) async fn with_short_approvals() -> Self {
         let mut options = GuardOptions::default();
         options.tools.permissions.approval_secs = 1;
-        Self::of(&guard(options), AccessRole::Operate, true).await
+        Self::with_guard(&guard(options), AccessRole::Operate, true).await
     }
 
     /// A dashboard where no one has more than the role `most`; `by_link` enables sign-in links.
     pub(super) async fn with(most: AccessRole, by_link: bool) -> Self {
-        Self::of(&guard(GuardOptions::default()), most, by_link).await
+        Self::with_guard(&guard(GuardOptions::default()), most, by_link).await
     }
 
-    async fn of(guard: &Guard, most: AccessRole, by_link: bool) -> Self {
+    async fn with_guard(guard: &Guard, most: AccessRole, by_link: bool) -> Self {
         let links = Arc::new(Mutex::new(Vec::new()));
         let heard = Arc::clone(&links);
         let announce: Box<dyn Fn(&str) + Send + Sync> =
@@ -154,21 +154,21 @@ impl Desk {
         path: &str,
         headers: &[(&str, &str)],
         body: impl Into<Bytes>,
-    ) -> Told {
+    ) -> ClientResponse {
         let response = self.send(method, path, headers, body).await;
         let (head, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        Told { status: head.status.as_u16(), headers: head.headers, text }
+        ClientResponse { status: head.status.as_u16(), headers: head.headers, text }
     }
 
     /// A request with the operator's token.
-    pub(super) async fn get(&self, path: &str) -> Told {
+    pub(super) async fn get(&self, path: &str) -> ClientResponse {
         let token = format!("Bearer {OPERATOR}");
         self.ask(Method::GET, path, &[("authorization", &token)], "").await
     }
 
-    pub(super) async fn post(&self, path: &str, body: &str) -> Told {
+    pub(super) async fn post(&self, path: &str, body: &str) -> ClientResponse {
         let token = format!("Bearer {OPERATOR}");
         let headers = [("authorization", &*token), ("content-type", "application/json")];
         self.ask(Method::POST, path, &headers, body.to_owned()).await

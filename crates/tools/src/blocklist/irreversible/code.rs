@@ -19,7 +19,7 @@ pub(super) struct Code<'c> {
 
 impl<'c> Code<'c> {
     /// The code passed to a command; `None` if its program takes no code.
-    pub(super) fn of(line: &'c Line<'c>) -> Option<Self> {
+    pub(super) fn parse(line: &'c Line<'c>) -> Option<Self> {
         let language = Tables::own().language(line.program)?;
         let mut texts = Vec::new();
         if !language.code.is_empty() {

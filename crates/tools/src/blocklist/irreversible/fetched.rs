@@ -15,7 +15,7 @@ pub(super) struct Fetched {
 }
 
 impl Fetched {
-    pub(super) fn of<'l>(script: &Script, line: &dyn Fn(usize) -> Option<Line<'l>>) -> Self {
+    pub(super) fn new<'l>(script: &Script, line: &dyn Fn(usize) -> Option<Line<'l>>) -> Self {
         let fetches = |at: usize| -> bool { line(at).is_some_and(|line| is_fetch(&line)) };
         let by: Vec<usize> = (0..script.commands().len()).filter(|at| fetches(*at)).collect();
         let mut found = Self { files: Vec::new(), printed: by.clone() };

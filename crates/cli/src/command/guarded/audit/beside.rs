@@ -28,7 +28,7 @@ pub(super) fn held(
             told.extend(line.ok().and_then(|line| line.entry.execution_id));
             Reading::GoOn
         })
-        .map_err(Complaint::of)?;
+        .map_err(Complaint::from_error)?;
     let Ended { calls, missing } = ended(ledger, &told)?;
     let json = json!({ "calls": calls, "without_a_line": missing.len() });
     let row = match missing.as_slice() {
@@ -83,8 +83,8 @@ struct Ended {
 
 fn ended(ledger: &Ledger, told: &BTreeSet<String>) -> anyhow::Result<Ended> {
     let (mut calls, mut missing) = (0, Vec::new());
-    for session in ledger.sessions().map_err(Complaint::of)? {
-        let events = ledger.events(&session).map_err(Complaint::of)?;
+    for session in ledger.sessions().map_err(Complaint::from_error)? {
+        let events = ledger.events(&session).map_err(Complaint::from_error)?;
         for event in events {
             let ended = match event.draft {
                 Draft::Closed(closed) => closed.execution_id,

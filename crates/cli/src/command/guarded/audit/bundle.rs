@@ -81,7 +81,7 @@ pub(super) fn make(
         }
         None => Provable::Executions(arguments.execution.clone()),
     };
-    let bundle = Bundle::of(&ledger, &wanted, arguments.with_results).map_err(|error| {
+    let bundle = Bundle::create(&ledger, &wanted, arguments.with_results).map_err(|error| {
         let help = match &error {
             BundleError::Nothing(_) => Some("`counterfoil audit query` shows recent calls"),
             BundleError::NothingSince(_) => Some("use an earlier time, or omit `--since`"),
@@ -93,7 +93,7 @@ pub(super) fn make(
     let text = match arguments.format {
         BundleFormat::Json => format!("{line}\n"),
         BundleFormat::Html => {
-            let found = BundleVerification::of(&line, Some(&ledger.public_key().fingerprint()))
+            let found = BundleVerification::run(&line, Some(&ledger.public_key().fingerprint()))
                 .map_err(|error| anyhow::anyhow!("the new bundle cannot be verified: {error}"))?;
             page::render(&bundle, &found.receipts, &line)
         }
@@ -137,7 +137,7 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
     let given = arguments.public_key.as_deref().map(fingerprint).transpose()?;
     let text = files::read_text(path)
         .map_err(|error| Complaint::new(format!("`{}` cannot be read: {error}", path.display())))?;
-    let found = BundleVerification::of(find_bundle(&text), given.as_ref()).map_err(|error| {
+    let found = BundleVerification::run(find_bundle(&text), given.as_ref()).map_err(|error| {
         let help = match &error {
             NoBundle::Reframed => "have the file sent again unchanged, for example in an archive",
             NoBundle::Version(_) => "verify it with the version of Counterfoil that created it",

@@ -93,7 +93,7 @@ pub(super) enum Signer {
 }
 
 impl Signers<'_> {
-    pub(super) fn of(&self, checkpoint: &Checkpoint) -> Signer {
+    pub(super) fn signer(&self, checkpoint: &Checkpoint) -> Signer {
         let own = self.ledger.is_some_and(|l| checkpoint.is_signed_by(&l.public_key()));
         if self.given.iter().any(|key| checkpoint.is_signed_by(key)) {
             Signer::Given

@@ -35,7 +35,7 @@ enum LineFormat {
 }
 
 pub(super) fn tail(files: AuditFiles, count: usize, shown: &Shown) -> anyhow::Result<Exit> {
-    let lines = tail_audit(files, count).map_err(Complaint::of)?;
+    let lines = tail_audit(files, count).map_err(Complaint::from_error)?;
     let mut page = Page::new(shown);
     lines.iter().try_for_each(|line| page.add(line.as_ref()))?;
     page.end()
@@ -62,7 +62,7 @@ pub(super) fn query(
             }
             if written.is_ok() { Reading::GoOn } else { Reading::Stop }
         })
-        .map_err(Complaint::of)?;
+        .map_err(Complaint::from_error)?;
     written?;
     page.end()
 }

@@ -50,13 +50,13 @@ pub(super) fn the_ledger(
     settings: &LedgerSettings,
     why: &str,
 ) -> Result<Ledger, Complaint> {
-    ledger(state, settings).map_err(|error| Complaint::of(&error).help(error.help()))?.ok_or_else(
-        || {
+    ledger(state, settings)
+        .map_err(|error| Complaint::from_error(&error).help(error.help()))?
+        .ok_or_else(|| {
             let place = ledger_place(state, settings).display().to_string();
             Complaint::new(format!("no ledger at `{place}`"))
                 .help(format!("{why}; the first call creates the ledger"))
-        },
-    )
+        })
 }
 
 /// The location of the ledger: a file, or a URL without its password.

@@ -30,7 +30,7 @@ pub(super) fn run(
             }
             Reading::GoOn
         })
-        .map_err(Complaint::of)?;
+        .map_err(Complaint::from_error)?;
     let mut out = io::stdout().lock();
     match shown.format {
         WholeFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&stats))?,

@@ -87,7 +87,7 @@ pub(super) fn write(files: AuditFiles, filter: &AuditFilter, path: &Path) -> any
             }
             if written.is_ok() { Reading::GoOn } else { Reading::Stop }
         })
-        .map_err(Complaint::of)?;
+        .map_err(Complaint::from_error)?;
     written.and_then(|()| Ok(table.flush()?)).with_context(|| path.display().to_string())?;
     Ok(if problems == 0 { Exit::Clean } else { Exit::Findings })
 }

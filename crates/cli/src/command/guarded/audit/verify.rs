@@ -157,7 +157,7 @@ fn audit(
     let bar = progress(here.bytes());
     let found = verify_audit(here, kept.first().map(head), &mut |done| bar.set_position(done));
     bar.finish_and_clear();
-    let found = found.map_err(Complaint::of)?;
+    let found = found.map_err(Complaint::from_error)?;
     let mut rows = chain(&found, arguments.archived);
     let (kept_here, against_kept) = against_kept(state, kept, signers, &found)?;
     rows.extend(against_kept);
@@ -206,9 +206,9 @@ fn against_kept(
             found.compared
         } else {
             let again = verify_audit(files(state)?, Some(head(checkpoint)), &mut |_| {});
-            again.map_err(Complaint::of)?.compared
+            again.map_err(Complaint::from_error)?.compared
         };
-        let signer = signers.of(checkpoint);
+        let signer = signers.signer(checkpoint);
         shown.push(json!({
             "size": checkpoint.size(), "origin": checkpoint.origin(),
             "compared": compared, "signed_by": signer.name(),

@@ -96,8 +96,9 @@ pub(super) fn witnessed(
         Ok(None) => return nobody(Mark::Broken, "the witnessed ledger no longer exists"),
         Err(_) => return nobody(Mark::Open, "cannot read the ledger"),
     };
-    let found =
-        runtime()?.block_on(latest_witnessed(target, &ledger.origin())).map_err(Complaint::of)?;
+    let found = runtime()?
+        .block_on(latest_witnessed(target, &ledger.origin()))
+        .map_err(Complaint::from_error)?;
     let Some(note) = found else {
         let wrong = format!("`{target}` has no checkpoint for `{}`", ledger.origin());
         return Err(Complaint::new(wrong)
@@ -223,8 +224,9 @@ fn to_witness(ledger: &Ledger, url: &str, key: Option<&VerifierKey>) -> anyhow::
                 return broken(&format!("the witness has seen {old} events: {what}"));
             }
         };
-        let answer =
-            runtime.block_on(ask_witness(url, submission.to_string())).map_err(Complaint::of)?;
+        let answer = runtime
+            .block_on(ask_witness(url, submission.to_string()))
+            .map_err(Complaint::from_error)?;
         match answer {
             WitnessAnswer::OtherSize(size) => old = size,
             WitnessAnswer::Refused(why) => {

@@ -69,7 +69,7 @@ pub(super) async fn on_and_on(begun: &mut Begun, front: &mut impl Front) -> anyh
     front.show(&begun.notices)?;
     let session = begun.agent.session().id().to_owned();
     let workspace = begun.agent.guard().workspace().display();
-    let greeting = Row::of(Tone::Strong, &*begun.model)
+    let greeting = Row::new(Tone::Strong, &*begun.model)
         .and(Tone::Plain, format!(" in {workspace}, session "))
         .and(Tone::Code, &*session)
         .and(Tone::Plain, ". `/help` lists commands, Ctrl-D quits.");

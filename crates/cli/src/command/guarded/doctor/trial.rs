@@ -43,7 +43,7 @@ fn attempt(options: &Options) -> anyhow::Result<Vec<&'static str>> {
     fs::create_dir(&workspace)?;
     fs::create_dir(folder.0.join("outside"))?;
     fs::write(folder.0.join("outside/secret"), SECRET)?;
-    let making = Making { workspace: Some(workspace.clone()), ..Making::of(options) };
+    let making = Making { workspace: Some(workspace.clone()), ..Making::new(options) };
     let guard = making.guard()?;
     let environment: BTreeMap<String, String> =
         std::env::vars().filter(|(name, _)| matches!(name.as_str(), "HOME" | "PATH")).collect();

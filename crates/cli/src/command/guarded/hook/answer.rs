@@ -55,7 +55,7 @@ pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     // A panic has already been printed; the waiting thread sees that the channel is closed.
     let _ = catch_unwind(AssertUnwindSafe(|| {
         let result = answer(global, agent, began, &told);
-        let _ = told.send(Told::Answered(result.map_err(|error| format!("{error:#}"))));
+        let _ = told.send(Progress::Answered(result.map_err(|error| format!("{error:#}"))));
     }));
     drop(told);
     let (event, answer) = waiting.join().map_err(|_| {
@@ -79,7 +79,7 @@ fn write(agent: Agent, event: &str, answer: &Answer) -> anyhow::Result<Exit> {
 }
 
 /// A message from the working thread to the waiting one.
-enum Told {
+enum Progress {
     /// The name of the event, and whether it precedes a tool call.
     Event(String, bool),
     /// The time limit, and what to do on failure.
@@ -94,22 +94,22 @@ enum Waited {
     InVain(String, Answer),
 }
 
-fn wait(telling: &Receiver<Told>, began: Instant, place: &Place) -> Waited {
+fn wait(telling: &Receiver<Progress>, began: Instant, place: &Place) -> Waited {
     let (mut event, mut before) = (String::new(), false);
     let (mut limit, mut on_failure) = (HooksSettings::default().time_limit, OnFault::Open);
     loop {
         let left = limit.saturating_sub(began.elapsed());
         let (failed, is_late) = match telling.recv_timeout(left) {
-            Ok(Told::Event(name, is_before)) => {
+            Ok(Progress::Event(name, is_before)) => {
                 (event, before) = (name, is_before);
                 continue;
             }
-            Ok(Told::Settings(time_limit, on_fault)) => {
+            Ok(Progress::Settings(time_limit, on_fault)) => {
                 (limit, on_failure) = (time_limit, on_fault);
                 continue;
             }
-            Ok(Told::Answered(Ok(answer))) => return Waited::Answered(event, answer),
-            Ok(Told::Answered(Err(error))) => (error, false),
+            Ok(Progress::Answered(Ok(answer))) => return Waited::Answered(event, answer),
+            Ok(Progress::Answered(Err(error))) => (error, false),
             Err(RecvTimeoutError::Timeout) => {
                 (format!("timed out after {} ms", limit.as_millis()), true)
             }
@@ -152,7 +152,7 @@ fn answer(
     global: &Global,
     agent: Agent,
     began: Instant,
-    told: &Sender<Told>,
+    told: &Sender<Progress>,
 ) -> anyhow::Result<Answer> {
     let mut sent = Vec::new();
     io::stdin().lock().take(MOST).read_to_end(&mut sent).context("cannot read the event")?;
@@ -160,7 +160,7 @@ fn answer(
         Ok(event) => event,
         // No agent sends that by itself: it is refused, whatever the settings say.
         Err(error @ ReadEventError::Twice { before: Some(name), .. }) => {
-            let _ = told.send(Told::Event(name.to_owned(), true));
+            let _ = told.send(Progress::Event(name.to_owned(), true));
             return Ok(refusal(&error));
         }
         // It was read, and is not about a call.
@@ -171,7 +171,7 @@ fn answer(
         Err(error) => return Err(error.into()),
     };
     let before = matches!(event.happening, Happening::Before(_));
-    let _ = told.send(Told::Event(event.name.clone(), before));
+    let _ = told.send(Progress::Event(event.name.clone(), before));
     if event.happening == Happening::Other {
         return Ok(Answer::default());
     }
@@ -184,11 +184,11 @@ fn answer(
     let hooks = options.hooks.resolve()?;
     let reads = matches!(event.happening, Happening::Stop { .. }) && options.judge.hooks;
     let more = if reads { MOST_TO_READ } else { Duration::ZERO };
-    let _ = told.send(Told::Settings(hooks.time_limit + more, hooks.on_failure));
+    let _ = told.send(Progress::Settings(hooks.time_limit + more, hooks.on_failure));
     // The judge must finish before the hook times out, so that a call it rejects does not pass.
     let left = hooks.time_limit.saturating_sub(began.elapsed()).mul_f32(0.8);
     let reader = reads.then(|| reader(&options));
-    let made = Made::of(agent, &event, options, (state, reader), (left, hooks.on_failure))?;
+    let made = Made::new(agent, &event, options, (state, reader), (left, hooks.on_failure))?;
     let folder = made.state.as_ref().map(|state: &State| state.folder().hooks());
     let kept = made.state.as_ref().filter(|_| hooks.undo);
     let kept = kept.map(|state| SnapshotFolder(state.folder().snapshots()));
@@ -234,7 +234,7 @@ struct Made {
 }
 
 impl Made {
-    fn of(
+    fn new(
         agent: Agent,
         event: &Event,
         options: Options,
@@ -299,7 +299,7 @@ fn call_of(event: &Event) -> Option<&HostedCall> {
 }
 
 /// Returns the configuration, with notes for the user.
-fn options(place: &Place, told: &Sender<Told>) -> anyhow::Result<(Options, Vec<String>)> {
+fn options(place: &Place, told: &Sender<Progress>) -> anyhow::Result<(Options, Vec<String>)> {
     match config::find_without_broken_project(place) {
         Ok(found) => Ok((found.options, found.notes)),
         Err(error) => match said_of_failure(place) {
@@ -309,7 +309,7 @@ fn options(place: &Place, told: &Sender<Told>) -> anyhow::Result<(Options, Vec<S
                 Ok((Options::default(), vec![note]))
             }
             said => {
-                let _ = told.send(Told::Settings(HooksSettings::default().time_limit, said));
+                let _ = told.send(Progress::Settings(HooksSettings::default().time_limit, said));
                 Err(error)
             }
         },

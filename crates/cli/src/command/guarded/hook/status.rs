@@ -87,7 +87,7 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             coverage.extend(looked);
         }
     }
-    let state = StateStatus::of(global.state()?);
+    let state = StateStatus::new(global.state()?);
     let version = env!("CARGO_PKG_VERSION");
     let status = Status { schema_version: 1, version, state, agents: shown, coverage };
     let mut out = io::stdout().lock();

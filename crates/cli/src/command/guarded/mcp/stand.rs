@@ -99,7 +99,7 @@ pub(super) fn stand_between(global: &Global, arguments: &GatewayArguments) -> an
     let making = Making {
         state: Some(state.clone()),
         workspace: arguments.workspace.clone(),
-        ..Making::of(&options)
+        ..Making::new(&options)
     };
     let guard = making.offering(&kinds)?;
     guard.notices().iter().try_for_each(note)?;

@@ -214,7 +214,7 @@ fn rehearse(global: &Global, arguments: &Arguments) -> anyhow::Result<Rehearsal>
     if listed.get(&arguments.tool).is_none() {
         let workspace = Some(place.workspace.clone());
         let state = global.state().ok();
-        let making = Making { state, workspace, ..Making::of(&options) };
+        let making = Making { state, workspace, ..Making::new(&options) };
         let guard = making.rehearsing()?;
         others = guard.catalog().iter().map(|tool| tool.name.clone()).collect();
         past.tools = others.iter().cloned().collect();
@@ -286,7 +286,7 @@ fn refused(report: &CallReport) -> Vec<(GateId, Verdict)> {
 
 fn show(verdicts: &[(GateId, Verdict)], paint: Paint, out: &mut impl Write) -> anyhow::Result<()> {
     for (gate, verdict) in verdicts {
-        let said = VerdictParts::of(verdict);
+        let said = VerdictParts::new(verdict);
         let word = match said.word {
             "deny" => paint.error("deny "),
             "ask" => paint.code("ask  "),

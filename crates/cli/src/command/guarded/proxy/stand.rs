@@ -84,7 +84,7 @@ pub(super) fn stand_between(
         state: Some(state.clone()),
         answer_judge: Judging::answer_judge(&options, options.judge.proxy)?,
         workspace: standing.workspace.clone(),
-        ..Making::of(&options)
+        ..Making::new(&options)
     };
     let guard = making.offering(&[])?;
     guard.notices().iter().try_for_each(note)?;

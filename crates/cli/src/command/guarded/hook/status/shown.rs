@@ -35,7 +35,7 @@ pub(super) struct StateStatus {
 }
 
 impl StateStatus {
-    pub(super) fn of(state: State) -> Self {
+    pub(super) fn new(state: State) -> Self {
         let folder = state.folder().path().display().to_string();
         let problem = state.writable().err().map(|error| error.to_string());
         Self { folder, problem }

@@ -5,13 +5,13 @@ const LONGEST: usize = 8 * 1024;
 
 /// Sends a command's output to the listeners in whole lines, so that redaction sees secrets that
 /// would otherwise be split.
-pub(super) struct Told {
+pub(super) struct LineSender {
     progress: Progress,
     stream: OutputStream,
     line: Vec<u8>,
 }
 
-impl Told {
+impl LineSender {
     pub(super) fn new(progress: Progress, stream: OutputStream) -> Self {
         Self { progress, stream, line: Vec::new() }
     }

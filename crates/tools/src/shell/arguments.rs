@@ -13,14 +13,14 @@ const BASH: [&str; 4] =
     ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"];
 
 /// The arguments of a shell call.
-pub(super) struct Asked<'c> {
+pub(super) struct ShellArguments<'c> {
     pub(super) command: &'c str,
     pub(super) cwd: Option<&'c str>,
     pub(super) timeout: Duration,
     pub(super) background: bool,
 }
 
-impl<'c> Asked<'c> {
+impl<'c> ShellArguments<'c> {
     pub(super) fn read(arguments: &'c Value, settings: &ShellSettings) -> Result<Self, ToolError> {
         let command = arguments.get("command").and_then(Value::as_str);
         let command = command.filter(|command| !command.trim().is_empty());
@@ -74,5 +74,5 @@ pub(super) fn bash(command: &str) -> Result<Vec<String>, ToolError> {
 }
 
 fn wrong(message: &str) -> ToolError {
-    ToolError::of(ToolErrorCategory::InvalidParameters, message)
+    ToolError::new(ToolErrorCategory::InvalidParameters, message)
 }

@@ -6,7 +6,7 @@ use crate::prose::{Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKi
 
 /// How a predicate reports an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum ReportForm {
     /// As done by the speaker.
     Done,
     /// As done, in note form. In a list, such words may describe things.
@@ -16,16 +16,16 @@ pub(super) enum Told {
 }
 
 /// How the predicate reports an action of the speaker, if it does.
-pub(super) fn is_own(predicate: &Predicate, done: bool) -> Option<Told> {
+pub(super) fn is_own(predicate: &Predicate, done: bool) -> Option<ReportForm> {
     match (predicate.voice, predicate.subject) {
-        (Voice::Active, Subject::Agent) => Some(Told::Done),
+        (Voice::Active, Subject::Agent) => Some(ReportForm::Done),
         (Voice::Active, _) => None,
         (Voice::State | Voice::PastPassive | Voice::PerfectPassive, Subject::Agent) => None,
-        (Voice::PerfectPassive, _) => Some(Told::Done),
-        (Voice::PastPassive, _) => Some(Told::Done),
-        (Voice::State, _) if predicate.came_about => Some(Told::State),
-        (Voice::State, _) => (predicate.emphatic || done).then_some(Told::Done),
-        (Voice::Bare | Voice::BareResult, _) => Some(Told::Noted),
+        (Voice::PerfectPassive, _) => Some(ReportForm::Done),
+        (Voice::PastPassive, _) => Some(ReportForm::Done),
+        (Voice::State, _) if predicate.came_about => Some(ReportForm::State),
+        (Voice::State, _) => (predicate.emphatic || done).then_some(ReportForm::Done),
+        (Voice::Bare | Voice::BareResult, _) => Some(ReportForm::Noted),
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn stands(
     clause: &Clause,
     predicate: &Predicate,
     family: Family,
-) -> Option<Told> {
+) -> Option<ReportForm> {
     let committed = matches!(family, Family::Commit | Family::Push);
     // "Your address is saved": about things in code, the same words would describe how they work.
     let own = prose.tokens(predicate.subject_tokens.clone()).iter().any(|t| t.has(Tags::USER_OWN));
@@ -88,7 +88,7 @@ pub(super) fn stands(
             && prose.tokens(c.tokens.clone()).iter().take(2).any(|t| prose.is(t, words!["so"]))
     };
     let conditional = beside.any(|c| c.mood != Mood::Asserted && !purpose(c));
-    (particular && !conditional).then_some(Told::State)
+    (particular && !conditional).then_some(ReportForm::State)
 }
 
 /// A capitalised word that is not in the lexicon is a name.
