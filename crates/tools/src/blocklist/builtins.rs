@@ -84,9 +84,7 @@ pub(super) fn clean_up(command: &Command, script: &Script) -> Option<String> {
         let after = after.strip_prefix('{').unwrap_or(after);
         let name = after.split(|c| !is_name(c)).next().unwrap_or_default();
         let mut assigned = script.commands().iter().flat_map(|command| &command.assignments);
-        let Some(made) = assigned.find(|made| made.name == name && !made.append) else {
-            return None;
-        };
+        let made = assigned.find(|made| made.name == name && !made.append)?;
         let value = match made.value.literal() {
             Some(text) => quoted(text),
             None if made.value.text.replace("$(mktemp", "").contains(['(', '`']) => return None,
