@@ -6,7 +6,7 @@ use super::effects::{self, Write};
 /// A fully analysed command line.
 ///
 /// There is no partial result: a single unreadable construct makes the whole text
-/// [`NotAnalysable`], because a skipped part might be the one that matters.
+/// [`NotAnalysable`](crate::NotAnalysable), because a skipped part might be the one that matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     pub(super) commands: Vec<Command>,

@@ -127,17 +127,17 @@ Examples:
   counterfoil audit migrate --to postgres://counterfoil@db.example/agents
   counterfoil audit verify --ledger postgres://counterfoil@db.example/agents")]
     Migrate(migrate::Arguments),
-    /// Write receipts to a single file that anyone can verify: an HTML page with built-in verifiers
+    /// Write receipts to a single file that anyone can verify: an HTML page with a verifier in it
     ///
     /// It contains events with their proofs, the receipts derived from them, the signing keys, and
-    /// programs in Python and JavaScript that verify all of it without other files.
+    /// a program in Python that verifies all of it without other files.
     #[command(after_help = "\
 Examples:
   counterfoil audit bundle --session s1 -o s1.html
   counterfoil audit bundle --execution shell_1735999999123_9f3a01bc --with-results -o receipt.html
   counterfoil audit bundle --session s1 --format json -o - | gzip > s1.json.gz")]
     Bundle(bundle::Arguments),
-    /// Verify a bundle, as the programs inside it do
+    /// Verify a bundle, as the program inside it does
     #[command(after_help = "Examples:
   counterfoil audit verify-bundle s1.html --public-key ledger.pub
 
