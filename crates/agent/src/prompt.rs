@@ -12,6 +12,10 @@ pub(crate) const NO_MORE: &str = "You have reached the step limit of this turn, 
 pub(crate) const HELD_BACK: &str =
     "Your previous answer was held back: the record of this session does not support it.";
 
+/// What is recorded where a task or a helper began.
+pub(crate) const TASK_BEGINS: &str =
+    "A task begins. The call that started it has its prompt, which is nobody's instruction.";
+
 /// What a model is asked that said nothing.
 pub(crate) const NOTHING_SAID: &str =
     "You gave no answer. Answer the user now, or call a tool if one is still needed.";

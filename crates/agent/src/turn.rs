@@ -14,7 +14,7 @@ use crate::agent::{Agent, Parts};
 use crate::compress::COMPRESS_CONTEXT;
 use crate::conversation::with_own_ids;
 use crate::delegate::TASK;
-use crate::prompt::{HELD_BACK, NO_MORE, NOTHING_SAID, system};
+use crate::prompt::{HELD_BACK, NO_MORE, NOTHING_SAID, TASK_BEGINS, system};
 use crate::store::CompressionStrategy;
 use crate::watch::{TurnEvent, Watch};
 
@@ -113,16 +113,16 @@ impl Agent {
         saying: Saying<'_>,
         watch: &mut dyn Watch,
     ) -> Result<Turned, TurnError> {
-        let (role, said, phase) = match saying {
-            Saying::User(said) => (Role::User, said, Phase::Executor),
-            // The agent's own words ground nothing.
-            Saying::Task(said) => (Role::Assistant, said, Phase::Autonomous),
+        let (role, recorded, said, phase) = match saying {
+            Saying::User(said) => (Role::User, said, said, Phase::Executor),
+            // The record must not hold the agent's own words as somebody's who may ground a call.
+            Saying::Task(said) => (Role::System, TASK_BEGINS, said, Phase::Autonomous),
         };
         if self.parts.caller.is_none() {
             // The turn of a helper is in the phase of the call that began it.
             self.phase = phase;
         }
-        self.hear(role, said).await?;
+        self.hear(role, recorded).await?;
         self.compressor.conversation().begin(said.to_owned());
         // However the turn ends, nothing runs ahead of it any more.
         let Parts { session, caller, .. } = &self.parts;
