@@ -110,21 +110,52 @@ fn object(text: &str) -> Option<Map<String, Value>> {
     values.next()?.ok()
 }
 
-/// The members of an object that name the tool: `{"name": …, "arguments": {…}}` in its variants.
+/// Members with the arguments of a call.
+const GIVEN: [&str; 6] = ["arguments", "args", "input", "kwargs", "action_input", "parameters"];
+
+/// The object that names the tool: `{"name": …, "arguments": {…}}` in its variants, alone or within
+/// others.
 fn call_in<'o>(object: &'o Map<String, Value>, tool: &str) -> Option<&'o Map<String, Value>> {
-    let inner =
-        ["function", "tool_call", "call"].iter().find_map(|name| object.get(*name)?.as_object());
-    let members = inner.unwrap_or(object);
-    let is_name = |name: &&str| members.get(*name).and_then(Value::as_str) == Some(tool);
-    ["name", "tool", "tool_name", "function", "action"].iter().any(is_name).then_some(members)
+    let wrapped = ["function", "tool_call", "call"].iter().map(|name| object.get(*name));
+    let wrapped = wrapped.filter_map(|inner| inner?.as_object());
+    if let Some(members) = [object].into_iter().chain(wrapped).find(|one| names_tool(one, tool)) {
+        return Some(members);
+    }
+    let mut open: Vec<&Value> = object.values().collect();
+    while let Some(value) = open.pop() {
+        match value {
+            // A list of tools has names and parameters, too.
+            Value::Object(inner)
+                if names_tool(inner, tool)
+                    && GIVEN
+                        .iter()
+                        .any(|name| *name != "parameters" && inner.contains_key(*name)) =>
+            {
+                return Some(inner);
+            }
+            Value::Object(inner) => open.extend(inner.values()),
+            Value::Array(entries) => open.extend(entries),
+            _ => {}
+        }
+    }
+    None
 }
 
-/// The arguments in an object. An object without a name is the arguments.
+fn names_tool(object: &Map<String, Value>, tool: &str) -> bool {
+    let is_name = |name: &&str| object.get(*name).and_then(Value::as_str) == Some(tool);
+    ["name", "tool", "tool_name", "function", "action"].iter().any(is_name)
+}
+
+/// The arguments in an object. An object without a name is the arguments. `None` if they cannot be
+/// read, or are given twice.
 fn in_object(object: Map<String, Value>, tool: &str) -> Option<Map<String, Value>> {
     let Some(members) = call_in(&object, tool) else { return Some(object) };
-    let given = ["arguments", "parameters", "args", "input", "kwargs", "action_input"];
-    let given = given.iter().find_map(|name| members.get(*name));
-    match given {
+    let mut given = GIVEN.iter().filter_map(|name| members.get(*name));
+    let first = given.next();
+    if given.any(|other| Some(other) != first) {
+        return None;
+    }
+    match first {
         None | Some(Value::Null) => Some(Map::new()),
         Some(Value::Object(arguments)) => Some(arguments.clone()),
         Some(Value::String(text)) => serde_json::from_str(text).ok(),
@@ -221,6 +252,12 @@ mod tests {
                 seven.clone(),
             ),
             (r#"{"name": "cancel_order", "parameters": {"id": 7}}"#, seven.clone()),
+            (r#"{"function": {}, "name": "cancel_order", "arguments": {"id": 7}}"#, seven.clone()),
+            (
+                r#"{"tool_calls": [{"function": {"name": "cancel_order", "arguments": {"id": 7}}}]}"#,
+                seven.clone(),
+            ),
+            (r#"{"name": "cancel_order", "arguments": {"id": 7}, "parameters": {"id": 8}}"#, None),
             (r#"<function=cancel_order>{"id": 7}</function>"#, seven.clone()),
             ("<function=cancel_order><parameter=id>7</parameter></function>", seven.clone()),
             (
