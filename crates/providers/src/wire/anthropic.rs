@@ -90,7 +90,7 @@ fn tool(tool: &Tool) -> Value {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-#[serde(expecting = "internally tagged enum Told")] // Part of error messages.
+#[serde(expecting = "an event with a `type`")]
 enum StreamEvent {
     MessageStart {
         message: Begun,

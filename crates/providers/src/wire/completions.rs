@@ -79,7 +79,7 @@ struct Choice {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-#[serde(expecting = "struct Said")] // Part of error messages.
+#[serde(expecting = "a message")]
 struct ResponseMessage {
     content: Option<Content>,
     refusal: Option<String>,

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::asked::ParsedRequest;
+use super::request::ParsedRequest;
 use crate::client::ALONE;
 use crate::mcp::{Members, agreed};
 

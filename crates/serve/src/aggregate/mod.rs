@@ -1,11 +1,11 @@
 //! Presents several servers as one. We are the server of one client, with or without a session, and
 //! the client of each server.
 
-mod asked;
 mod downstream;
 mod merge;
 mod owners;
 mod paused_calls;
+mod request;
 mod resources;
 
 use std::collections::BTreeMap;
@@ -21,11 +21,11 @@ use tokio::task::AbortHandle;
 use crate::client::{Client, ClientError, ClientOptions, Questions, Reconnecting, Responder};
 use crate::mcp::{Members as Object, Message, code, error, error_with, result_raw};
 use crate::upstream::{Flow, NamedServer, Reply, Servers, UpstreamError};
-use asked::{ParsedRequest, Wrong};
 use downstream::Downstream;
 use merge::{List, finished, greeting};
 use owners::Owners;
 use paused_calls::{PausedCall, PausedCalls, PausingResponder};
+use request::{ParsedRequest, Wrong};
 
 /// Capacity of the message queue for a client that reads slowly.
 const WAITING: usize = 64;

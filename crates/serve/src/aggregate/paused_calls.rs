@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::asked::Wrong;
+use super::request::Wrong;
 use crate::client::Responder;
 use crate::mcp::code;
 

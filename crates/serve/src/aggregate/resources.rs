@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::asked::{ParsedRequest, Wrong};
 use super::merge::List;
+use super::request::{ParsedRequest, Wrong};
 use super::{Aggregate, BETWEEN, text_of};
 use crate::client::Reconnecting;
 use crate::mcp::{Members as Object, SERVER, code, twice};

@@ -100,14 +100,18 @@ impl Offered {
         match self.compared_list((list, first), &named, watch) {
             Ok(same) => {
                 if list == List::Resources {
+                    // A blocked resource stays so until the server lists it unchanged.
                     if first {
-                        self.resources.clear();
+                        self.resources.retain(|_, same| !*same);
+                        self.listed.clear();
                     }
                     // A resource that is listed twice is the same only if both are.
                     let known = named.iter().zip(&same);
                     for (uri, same) in known.filter_map(|(named, same)| Some(((*named)?.0, *same)))
                     {
-                        *self.resources.entry(uri.to_owned()).or_insert(true) &= same;
+                        let known = self.resources.entry(uri.to_owned()).or_insert(true);
+                        let fresh = self.listed.insert(uri.to_owned());
+                        *known = same && (fresh || *known);
                     }
                 }
                 for ((named, same), at) in named.iter().zip(&same).zip(1..) {

@@ -1,11 +1,11 @@
 //! What the server says, before the client hears it.
 
-use super::asked::in_the_name_of;
 use super::confirm::is_question;
 use super::duplicates::twice;
 use super::framing::lined;
 use super::gateway::Gateway;
 use super::message::Message;
+use super::server_questions::in_the_name_of;
 use super::unreadable::TopLevel;
 use super::waiting::Waiting;
 

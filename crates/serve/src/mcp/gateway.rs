@@ -87,7 +87,7 @@ pub(super) struct State {
 
 /// The parameters of `tools/call`.
 #[derive(Deserialize)]
-#[serde(expecting = "struct Asked")] // Part of error messages.
+#[serde(expecting = "an object with a `name`")]
 struct CallParams<'m> {
     name: String,
     #[serde(borrow, default)]

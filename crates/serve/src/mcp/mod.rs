@@ -1,6 +1,5 @@
 //! The Model Context Protocol over standard input and output, one JSON-RPC message per line.
 
-mod asked;
 mod call;
 mod confirm;
 mod described;
@@ -24,6 +23,7 @@ mod relay;
 mod resources;
 mod results;
 mod server;
+mod server_questions;
 mod stdio;
 mod tasks;
 mod tools;

@@ -194,7 +194,7 @@ fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -
 }
 
 #[derive(Deserialize)]
-#[serde(expecting = "struct Asked")] // Part of error messages.
+#[serde(expecting = "an object with a `name`")]
 struct CallParams<'m> {
     name: String,
     #[serde(borrow, default)]

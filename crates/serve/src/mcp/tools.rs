@@ -36,6 +36,8 @@ pub(crate) struct Offered {
     pub(super) pinning_lists: BTreeSet<List>,
     /// The listed resources, and whether each is unchanged.
     pub(super) resources: BTreeMap<String, bool>,
+    /// The resources in the list that is being read, page by page.
+    pub(super) listed: BTreeSet<String>,
     /// Messages that were already logged.
     told: BTreeSet<String>,
     /// The complete list; `None` until all of it has been seen.
@@ -104,7 +106,8 @@ impl Offered {
         let told = std::mem::take(&mut self.told);
         let pinning_lists = std::mem::take(&mut self.pinning_lists);
         let resources = std::mem::take(&mut self.resources);
-        *self = Self { told, pinning_lists, resources, ..Self::default() };
+        let listed = std::mem::take(&mut self.listed);
+        *self = Self { told, pinning_lists, resources, listed, ..Self::default() };
     }
 
     /// Processes one page of `tools/list`. Returns the indexes of the entries to keep from the
