@@ -1,3 +1,5 @@
+use std::sync::LazyLock;
+
 use counterfoil_model::Outcome;
 use serde_json::Value;
 
@@ -80,28 +82,10 @@ pub fn told_by_opening(text: &str) -> Option<CallStatus> {
 const LONGEST_MESSAGE: usize = 4_000;
 
 /// Openings of messages that report a failure.
-const FAILURES: [&str; 20] = [
-    "error",
-    "err:",
-    "exception",
-    "traceback (most recent call last)",
-    "failed",
-    "failure",
-    "fatal:",
-    "<tool_use_error>",
-    "tool execution failed",
-    "unable to",
-    "could not",
-    "cannot ",
-    "no such ",
-    "invalid ",
-    "permission denied",
-    "access denied",
-    "unauthorized",
-    "not authorized",
-    "unknown tool",
-    "string to replace not found",
-];
+static FAILURES: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    let lines = include_str!("../lexicon/failures.txt").lines();
+    lines.filter_map(|line| line.strip_prefix('"')?.strip_suffix('"')).collect()
+});
 
 /// Openings of messages that report a refusal.
 const REFUSALS: [&str; 8] = [
