@@ -166,33 +166,42 @@ fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     !state && !noun && !aside && (act.told == ReportForm::Done || !listed)
 }
 
-/// "I deleted the file and sent the report": whether the verb has the "I" of the clause before it.
+/// "I deleted the file and sent the report": whether the verb has the "I" of the act before it. In "I
+/// checked the inbox and sent items", "sent" describes a thing.
 fn shares_agent(act: &ToldAct<'_, '_>) -> bool {
-    let (prose, clause) = (act.prose, act.clause);
+    let (prose, clause, predicate) = (act.prose, act.clause, act.predicate);
     let before = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
     let before = prose.clauses.get(..before).unwrap_or_default().last();
-    let in_clause = prose.tokens(clause.tokens.start..act.predicate.verb);
-    act.predicate.voice == Voice::Active
-        && act.predicate.subject == Subject::Agent
-        && !in_clause.iter().any(|t| t.has(Tags::RELATIVE))
+    let object = prose.tokens(predicate.object_tokens.clone());
+    let named = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THING);
+    let is_object =
+        |t: &Token| t.has(named) || !matches!(t.kind, TokenKind::Word | TokenKind::Number);
+    let finite = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::RELATIVE);
+    predicate.voice == Voice::Active
+        && predicate.subject == Subject::Agent
+        && object.first().is_some_and(is_object)
+        && !object.iter().any(|t| t.has(finite))
         && before.is_some_and(|before| {
             before.sentence == clause.sentence
                 && before.mood == Mood::Asserted
-                && !has_second_subject(prose, before)
+                && is_single_act(prose, before)
         })
 }
 
-/// "I deleted the draft that Bob wrote", "the page the team chose": whether somebody else in the
-/// clause may have done what follows.
-fn has_second_subject(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let Some(first) = clause.predicates.first() else { return true };
-    let behind = prose.tokens(first.verb + 1..clause.tokens.end.max(first.verb + 1));
+/// Whether a clause is one act of the agent, within whose object nobody else acts: "I deleted the
+/// draft that Bob wrote" is not.
+fn is_single_act(prose: &Prose<'_>, clause: &Clause) -> bool {
+    let [predicate] = clause.predicates.as_slice() else { return false };
+    let behind = prose.tokens(predicate.verb + 1..clause.tokens.end.max(predicate.verb + 1));
     let person = Tags::RELATIVE.or(Tags::USER).or(Tags::THIRD).or(Tags::AGENT);
     let names = Tags::DETERMINER.or(Tags::USER_OWN);
     let word = |t: &Token| t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION);
-    clause.predicates.len() > 1
-        || behind.iter().any(|t| t.has(person) || prose.word(t).ends_with("ed"))
-        || behind.windows(2).any(|pair| {
+    let acts = |t: &Token| t.has(person.or(Tags::COMPLETED)) || prose.word(t).ends_with("ed");
+    predicate.voice == Voice::Active
+        && predicate.subject == Subject::Agent
+        && ToldAct::from_predicate(prose, clause, predicate).is_ok()
+        && !behind.iter().any(acts)
+        && !behind.windows(2).any(|pair| {
             let [first, second] = pair else { return false };
             let new = second.has(names) && word(first);
             new || first.capital && word(second) && !second.capital && !second.has(Tags::COORDINATE)

@@ -256,8 +256,12 @@ impl Stated {
             let block = stated(self.span, members, true, self.setting);
             return (block.id.is_some() || block.tool.is_some()).then_some(block);
         }
-        // A number alone or with a unit: "3 Mbit/s slower" compares, "2 stars" is a grade.
-        let is_unit = |word: &str| word.len() <= 4 || word.contains('/');
+        // A number alone or with a unit, such as `GB`, `Mbit/s`, `%`, `ms`: "3 Mbit/s slower" and "20
+        // more" compare, "2 stars" is a grade.
+        let is_unit = |word: &str| {
+            let signs = |c: char| c.is_uppercase() || matches!(c, '/' | '%' | '°');
+            word.contains(signs) || matches!(word, "s" | "ms")
+        };
         members.retain(|_, value| {
             let text = value.as_str().unwrap_or_default().to_owned();
             let mut words = text.split_whitespace();

@@ -7,9 +7,9 @@ use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Span};
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
-use crate::prose::{Clause, Kinds, Token, TokenKind, has_file_extension};
+use crate::prose::{Clause, Kinds, Token, TokenKind, has_file_extension, sets};
 use crate::rule::Rule;
-use crate::values::{Leaf, Leaves, SPELLED, Source, Tally, Text, each_figure, holds, list_of};
+use crate::values::{Leaf, Leaves, Source, Tally, Text, each_figure, holds, list_of};
 
 use counts::{Count, counts};
 use reports::{Counted, REACH};
@@ -41,7 +41,8 @@ impl Rule for WrongCount {
 
     fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         for answer in facts.answers() {
-            let numbered = |c: &&Clause| c.kinds.any(Kinds::DIGITS) || c.may_hold(SPELLED);
+            let numbered =
+                |c: &&Clause| c.kinds.any(Kinds::DIGITS) || c.may_hold(&sets::SPELLED_NUMBERS);
             for clause in answer.prose.clauses.iter().filter(numbered) {
                 for count in counts(&answer.prose, clause) {
                     judge(facts, findings, answer, &count);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use counterfoil_record::{CallStatus, told_by_opening};
 
 use super::held::{each_value, is_empty};
+use crate::prose::sets;
 
 /// A result longer than this is content, not a status message.
 pub(super) const LONGEST_STATUS: usize = 4_000;
@@ -77,8 +78,8 @@ impl Payload {
     fn parse(text: &str) -> Self {
         let mut payload = Self::default();
         each_value(text, |key, value| {
-            if !KEYS.contains(&key) {
-                payload.more |= !WHY.contains(&key);
+            if !sets::MEMBERS_OF_OUTCOMES.list.contains(&key) {
+                payload.more |= !sets::MEMBERS_OF_REASONS.list.contains(&key);
                 return true;
             }
             let word = value.and_then(text_of).filter(|_| STATES.contains(&key));
@@ -101,35 +102,8 @@ impl Payload {
     }
 }
 
-/// Members that give a reason.
-const WHY: [&str; 8] =
-    ["reason", "detail", "details", "description", "hint", "help", "type", "request_id"];
-
 /// Members whose value is a state.
 const STATES: [&str; 4] = ["status", "result", "outcome", "state"];
-
-/// Members about how a call went.
-const KEYS: [&str; 19] = [
-    "error",
-    "errors",
-    "exception",
-    "error_message",
-    "errormessage",
-    "message",
-    "success",
-    "ok",
-    "succeeded",
-    "iserror",
-    "is_error",
-    "status",
-    "result",
-    "outcome",
-    "state",
-    "status_code",
-    "statuscode",
-    "http_status",
-    "code",
-];
 
 /// Members that hold an error, if there is one.
 const ERRORS: [&str; 5] = ["error", "errors", "exception", "error_message", "errormessage"];
@@ -164,20 +138,8 @@ fn text_of(value: &str) -> Option<Cow<'_, str>> {
 
 /// Whether a message is only the name of an HTTP error.
 fn is_http_error(message: &str) -> bool {
-    [
-        "unauthorized",
-        "forbidden",
-        "not found",
-        "bad request",
-        "internal server error",
-        "service unavailable",
-        "bad gateway",
-        "gateway timeout",
-        "too many requests",
-        "method not allowed",
-    ]
-    .iter()
-    .any(|name| message.trim_end_matches('.').eq_ignore_ascii_case(name))
+    let message = message.trim_end_matches('.');
+    sets::HTTP_ERRORS.list.iter().any(|name| message.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Distinguishes English from other languages, which no rule reads.
 
 use super::lexicon::{Lexicon, Tags};
+use super::sets;
 use super::token::Token;
 
 /// Letters of Spanish, German and French that English does not have.
@@ -35,31 +36,29 @@ pub(super) fn is_foreign(text: &str, main: bool) -> bool {
     let function = Tags::AGENT.or(Tags::BE).or(Tags::HAVE).or(Tags::DETERMINER);
     let function = function.or(Tags::PREPOSITION).or(Tags::USER).or(Tags::USER_OWN);
     let function = function.or(Tags::MODAL).or(Tags::COORDINATE);
+    let shared = |word: &str| {
+        let mut known = sets::WORDS_OF_SEVERAL_LANGUAGES.list.iter();
+        known.any(|known| word.eq_ignore_ascii_case(known))
+    };
     let (mut english, mut foreign) = (0_usize, elisions(text));
     for word in text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()) {
         let Some(entry) = Lexicon::english().get(word) else { continue };
         foreign += usize::from(entry.other);
-        english += usize::from(!entry.other && entry.tags.any(function) && !is_shared(word));
+        english += usize::from(!entry.other && entry.tags.any(function) && !shared(word));
     }
     foreign += usize::from(text.contains(LETTERS));
     foreign > english || (main && foreign == english)
 }
 
-/// English words that are also function words in other languages.
-fn is_shared(word: &str) -> bool {
-    const SHARED: [&str; 10] = ["a", "am", "an", "in", "me", "no", "on", "so", "was", "will"];
-    SHARED.iter().any(|shared| word.eq_ignore_ascii_case(shared))
-}
-
 /// The number of words that are shortened before an apostrophe: "j'ai", "l'adresse".
 fn elisions(text: &str) -> usize {
-    const CUT: [&str; 8] = ["j", "l", "d", "n", "c", "qu", "s", "m"];
+    let cut = &*sets::CUT_BEFORE_AN_APOSTROPHE;
     let mut parts = text.split(['\'', '’']).peekable();
     let mut count = 0;
     while let Some(part) = parts.next() {
         let word = part.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         let goes_on = parts.peek().is_some_and(|next| next.starts_with(char::is_alphabetic));
-        count += usize::from(goes_on && CUT.iter().any(|cut| word.eq_ignore_ascii_case(cut)));
+        count += usize::from(goes_on && cut.list.iter().any(|cut| word.eq_ignore_ascii_case(cut)));
     }
     count
 }

@@ -62,7 +62,12 @@ impl Context {
         let mood = match words.iter().find(|t| t.kind == TokenKind::Word) {
             _ if sentence.question => Mood::Question,
             None => self.mood.unwrap_or(Mood::Asserted),
-            Some(_) if self.mood.is_some_and(may_end) && is_told_anew(tokens, sentence, range) => {
+            Some(_)
+                if self
+                    .mood
+                    .filter(|mood| may_end(*mood))
+                    .is_some_and(|mood| is_told_anew(mood, tokens, sentence, range)) =>
+            {
                 Mood::Asserted
             }
             Some(head) => self.own_mood(tokens, sentence, range, head),
@@ -113,40 +118,73 @@ fn may_end(mood: Mood) -> bool {
     matches!(mood, Mood::Attributed | Mood::Observed | Mood::Unrealised)
 }
 
-/// "You asked for it, so I cancelled the order", "As you requested, I cancelled it", "I could wait,
-/// but I cancelled it": whether the clause says what the speaker did, whatever the sentence said
-/// before.
-fn is_told_anew(tokens: &[Token], sentence: &Sentence, range: &Range<usize>) -> bool {
+/// "You asked for it, so I cancelled order W1", "As you requested, I cancelled W1", "I could wait, but
+/// I cancelled W1", "I can confirm that I cancelled W1": whether the clause says what the speaker did
+/// to something that it names, whatever the sentence said before. Somebody else's words may go on in
+/// the first person, so that only these forms count.
+fn is_told_anew(mood: Mood, tokens: &[Token], sentence: &Sentence, range: &Range<usize>) -> bool {
     let before = tokens.get(sentence.tokens.start..range.start).unwrap_or_default();
     let words = tokens.get(range.clone()).unwrap_or_default();
-    let mut lead = words.iter().skip_while(|t| t.kind != TokenKind::Word);
-    let mut first = lead.next();
-    let drawn = first.is_some_and(|t| t.has(Tags::RESULT.or(Tags::ADVERSATIVE)));
-    if drawn {
-        first = lead.find(|t| !t.has(Tags::ADVERB));
-    }
-    // "Because you said I cancelled it": without the comma, they may be somebody's words.
-    let comma = [before.last(), words.first()].into_iter().flatten().any(|t| t.is(','));
-    let opens = |t: &Token| t.has(Tags::SUBORDINATE) && !t.has(Tags::CONDITIONAL);
-    let given = comma && before.first().is_some_and(opens);
-    let assured = first.is_some_and(|t| t.has(Tags::RELATIVE)) && assures(before);
-    if assured {
-        first = lead.next();
-    }
-    let own = first.is_some_and(|t| t.has(Tags::AGENT));
+    let rest = tokens.get(range.start..sentence.tokens.end).unwrap_or_default();
+    let mut lead = words.iter().filter(|t| t.kind == TokenKind::Word);
+    let Some(first) = lead.next() else { return false };
+    let led = match () {
+        () if first.has(Tags::RESULT) => mood != Mood::Unrealised && is_of_user(before),
+        () if first.has(Tags::ADVERSATIVE) => mood == Mood::Unrealised && is_of_agent(before),
+        () if first.has(Tags::RELATIVE) => is_assurance(before),
+        () => first.has(Tags::AGENT) && is_request(before, words),
+    };
+    let own = first.has(Tags::AGENT)
+        || lead.find(|t| !t.has(Tags::ADVERB)).is_some_and(|t| t.has(Tags::AGENT));
+    let particular = |t: &Token| {
+        use TokenKind as K;
+        matches!(t.kind, K::Id | K::Path | K::Code | K::Identifier | K::Email | K::Url)
+            || t.has(Tags::TOOL_NOUN)
+    };
     let unsure = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::PURPOSE);
-    (drawn || given || assured) && own && !words.iter().any(|t| t.has(unsure))
+    led && own
+        && words.iter().any(particular)
+        && !words.iter().any(|t| t.has(unsure) || t.quoted && t.kind == TokenKind::Word)
+        && !rest.iter().any(|t| t.has(Tags::CONDITIONAL))
+        && !before.iter().any(|t| t.is(':') || t.quoted)
 }
 
-/// "I can confirm", "I should mention", "I let you know": whether the speaker asserts what follows.
-fn assures(before: &[Token]) -> bool {
-    let unsure = Tags::NEGATION.or(Tags::INTEND).or(Tags::HEDGE).or(Tags::CONDITIONAL);
-    let mut told = before.iter().rev().skip_while(|t| t.has(Tags::USER));
-    before.first().is_some_and(|t| t.has(Tags::AGENT))
-        && told.next().is_some_and(|t| {
-            t.has(Tags::ASSURE) && t.has(Tags::BASE.or(Tags::REPORT).or(Tags::REQUEST))
+/// "You asked me to, so …": what the user asked for, in no words of the user's own.
+fn is_of_user(before: &[Token]) -> bool {
+    let others = Tags::RELATIVE.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::AGENT_OWN).or(Tags::THIRD);
+    let asked = |at: usize| before.get(at).is_some_and(|t| t.has(Tags::REQUEST));
+    before.first().is_some_and(|t| t.has(Tags::USER))
+        && before.iter().enumerate().all(|(at, t)| {
+            !t.has(others) && (!t.has(Tags::AGENT) || at.checked_sub(1).is_some_and(asked))
         })
-        && !before.iter().any(|t| t.has(unsure) || t.has(Tags::BE))
+}
+
+/// "I could wait, but …": what the agent would do, not what it would say.
+fn is_of_agent(before: &[Token]) -> bool {
+    let said = Tags::REPORT.or(Tags::ASSURE).or(Tags::HEDGE).or(Tags::RELATIVE);
+    before.first().is_some_and(|t| t.has(Tags::AGENT)) && !before.iter().any(|t| t.has(said))
+}
+
+/// "As you requested, …", "Since you asked, …", "As requested, …"
+fn is_request(before: &[Token], words: &[Token]) -> bool {
+    let comma = [before.last(), words.first()].into_iter().flatten().any(|t| t.is(','));
+    let mut told = before.iter().filter(|t| t.kind == TokenKind::Word);
+    let opens = |t: &Token| t.has(Tags::SUBORDINATE) && !t.has(Tags::CONDITIONAL);
+    comma
+        && told.next().is_some_and(opens)
+        && told
+            .find(|t| !t.has(Tags::USER))
+            .is_some_and(|t| t.has(Tags::REQUEST) && t.has(Tags::REPORT))
+        && told.all(|t| t.has(Tags::AGENT))
+}
+
+/// "I can confirm", "I must inform you"
+fn is_assurance(before: &[Token]) -> bool {
+    let mut told = before.iter();
+    let plain = Tags::ASSURE.or(Tags::ADVERB);
+    told.next().is_some_and(|t| t.has(Tags::AGENT))
+        && told.next_back().is_some_and(|last| last.has(Tags::ASSURE) || last.has(Tags::USER))
+        && told.all(|t| t.has(plain))
 }
 
 fn is_denied(tokens: &[Token], sentence: &Sentence, range: &Range<usize>) -> bool {

@@ -88,6 +88,11 @@ sets! {
     PARTS_OF_AN_ANSWER = "parts-of-an-answer";
     MEMBERS_OF_CALLS = "members-of-calls";
     MEMBERS_OF_RESULTS = "members-of-results";
+    MEMBERS_OF_OUTCOMES = "members-of-outcomes";
+    MEMBERS_OF_REASONS = "members-of-reasons";
+    HTTP_ERRORS = "http-errors";
+    WORDS_OF_SEVERAL_LANGUAGES = "words-of-several-languages";
+    CUT_BEFORE_AN_APOSTROPHE = "cut-before-an-apostrophe";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -20,5 +20,5 @@ pub(crate) use leaves::{Leaf, Leaves};
 pub(crate) use sibling::misquoted;
 pub(crate) use signs::Signs;
 pub(crate) use stated::{Stated, stated};
-pub(crate) use tally::{Countable, SPELLED, Tally, list_of, whole};
+pub(crate) use tally::{Countable, Tally, list_of, whole};
 pub(crate) use word_search::WordSearch;

@@ -158,15 +158,11 @@ fn lengths(text: &str) -> Vec<u64> {
         .collect()
 }
 
-/// Whole numbers spelled out, from two on.
-pub(crate) const SPELLED: &Words = words![
-    "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-];
-
 /// A whole number: `12`, `1,204`, "three".
 pub(crate) fn whole(word: &str) -> Option<u64> {
     if !word.bytes().next()?.is_ascii_digit() {
-        let at = SPELLED.list.iter().position(|known| known.eq_ignore_ascii_case(word))?;
+        let at =
+            sets::SPELLED_NUMBERS.list.iter().position(|known| known.eq_ignore_ascii_case(word))?;
         return u64::try_from(at + 2).ok();
     }
     let digits = word.bytes().all(|b| b.is_ascii_digit() || b == b',');

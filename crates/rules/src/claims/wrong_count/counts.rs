@@ -5,7 +5,7 @@ use counterfoil_model::Family;
 use crate::prose::{
     Action, BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, is_of_a_text, sets,
 };
-use crate::values::{Countable, SPELLED, whole};
+use crate::values::{Countable, whole};
 
 /// A stated count.
 pub(super) struct Count<'t> {
@@ -55,8 +55,9 @@ fn count_at<'p>(
 ) -> Option<Count<'p>> {
     let token = tokens.get(at)?;
     // "four meetings" counts things that tools list; "two tests" may be any two.
-    let spelled =
-        token.kind == TokenKind::Word && token.tags.is_empty() && prose.is(token, SPELLED);
+    let spelled = token.kind == TokenKind::Word
+        && token.tags.is_empty()
+        && prose.is(token, &sets::SPELLED_NUMBERS);
     if token.quoted || !(token.kind == TokenKind::Number || spelled) {
         return None;
     }
