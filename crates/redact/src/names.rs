@@ -16,7 +16,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let lines = || include_str!("names.txt").lines().filter_map(|line| line.split_once(' '));
     let of = |kind: &str| {
         let words = lines().filter(|(first, _)| *first == kind);
-        words.flat_map(|(_, words)| words.split(' ')).collect()
+        words.flat_map(|(_, words)| words.split_whitespace()).collect()
     };
     Words {
         distinguishes: of("distinguishes"),

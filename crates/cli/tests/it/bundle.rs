@@ -661,7 +661,7 @@ fn a_bundle_with_one_other_byte_never_verifies() {
         assert!(!ours(bundle).0, "{name}");
     }
     println!("{} bundles with one other bit, none verified", bundles.len());
-    // The other verifiers are slower.
+    // The verifier in Python is slower.
     names.truncate(200);
     bundles.truncate(200);
     all_agree(desk.path(), &names, &bundles);

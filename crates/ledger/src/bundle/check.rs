@@ -1,7 +1,6 @@
 //! Verifies a bundle, by itself and with a key from elsewhere.
 //!
-//! INVARIANT: the verifiers that go with a bundle, in Python and JavaScript, report the same in the
-//! same words.
+//! INVARIANT: the verifier that goes with a bundle, in Python, reports the same in the same words.
 
 use std::collections::BTreeMap;
 

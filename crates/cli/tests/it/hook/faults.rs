@@ -49,8 +49,11 @@ fn garbage() {
         }
         // This one is known to announce no call.
         stage.sent("claude-code", twice).warns("twice");
+        stage.event("BrandNew", json!({ "surprise": [1, 2] })).passes();
     }
-    stage.event("BrandNew", json!({ "surprise": [1, 2] })).passes();
+    let mut stage = Stage::new();
+    stage.variables.push(("COUNTERFOIL_HOOKS_ON_FAILURE", "closed"));
+    assert_eq!(stage.sent("claude-code", "not json").code, 2);
 }
 
 #[test]
