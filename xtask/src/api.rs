@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
 /// The library crates, which other programs depend on.
-const CRATES: [&str; 19] = [
+const CRATES: [&str; 20] = [
     "model",
     "shell",
     "formats",
@@ -20,6 +20,7 @@ const CRATES: [&str; 19] = [
     "admission",
     "rules",
     "judge",
+    "judges",
     "report",
     "ledger",
     "sandbox",

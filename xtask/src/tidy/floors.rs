@@ -10,7 +10,7 @@ const FLOORS: [&[&str]; 10] = [
     &["model", "shell"],
     &["formats", "record", "redact", "admission"],
     &["rules", "judge", "report"],
-    &["ledger", "sandbox"],
+    &["judges", "ledger", "sandbox"],
     &["tools"],
     &["guard"],
     &["providers"],

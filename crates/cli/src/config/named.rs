@@ -1,5 +1,6 @@
 //! Checks that what the configuration names exists: models, judges, folders of skills.
 
+use counterfoil_judges::PROGRAMS;
 use toml::Table;
 use toml::de::DeTable;
 
@@ -8,7 +9,7 @@ use super::layer::at;
 use super::usable::offset_of;
 use crate::exit::Complaint;
 use crate::suggest::did_you_mean;
-use crate::{files, judge, provider, skills};
+use crate::{files, provider, skills};
 
 /// The keys that name one of `[[llm.providers]]`, or are empty.
 const OF_PROVIDERS: [&str; 5] = [
@@ -42,9 +43,9 @@ pub(crate) fn names_exist(found: &Configuration) -> anyhow::Result<()> {
 fn no_provider(found: &Configuration, table: &Table, key: &str) -> Option<(String, Complaint)> {
     let path: Vec<&str> = key.split('.').collect();
     let name = at(table, &path)?.as_str().filter(|name| !name.is_empty())?;
-    let programs: &[&str] = if key == JUDGE { &judge::PROGRAMS } else { &[] };
     let providers = found.options.llm.providers.iter().map(|provider| provider.name.as_str());
-    let known: Vec<&str> = providers.chain(programs.iter().copied()).collect();
+    let programs = PROGRAMS.into_iter().chain(["auto"]).filter(|_| key == JUDGE);
+    let known: Vec<&str> = providers.chain(programs).collect();
     if known.contains(&name) {
         return None;
     }

@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use counterfoil_judge::{BatchForm, Grading, Judge, ReadingOptions};
+use counterfoil_judges::{NotStarted, ProgramJudge};
 use counterfoil_redact::Redactor;
 
 use super::Judging;
-use super::command::CommandJudge;
 use super::opinions::{Batch, Keeper};
-use super::preset;
 use crate::config::{JudgeOptions, Options};
 use crate::exit::{Complaint, note};
 use crate::global::Global;
@@ -120,7 +119,7 @@ fn judge(named: &str, options: &Options, time: Duration) -> anyhow::Result<Box<d
     let own = &options.judge;
     match named {
         "" | "auto" if !own.command.is_empty() => {
-            Ok(Box::new(CommandJudge::new(&own.command, time)?))
+            Ok(Box::new(ProgramJudge::command(&own.command, time).map_err(not_started)?))
         }
         "auto" if !["", "auto"].contains(&own.name.as_str()) => judge(&own.name, options, time),
         "auto" => {
@@ -128,17 +127,25 @@ fn judge(named: &str, options: &Options, time: Duration) -> anyhow::Result<Box<d
             writeln!(io::stderr(), "judging answers with `{}`", judge.name())?;
             Ok(judge)
         }
-        name => match preset::named(name) {
-            Some(preset) => Ok(Box::new(CommandJudge::preset(preset, &own.model, time)?)),
+        name => match ProgramJudge::known(name, &own.model, time).map_err(not_started)? {
+            Some(judge) => Ok(Box::new(judge)),
             None => model(name, options),
         },
     }
 }
 
+fn not_started(error: NotStarted) -> Complaint {
+    let help = match error {
+        NotStarted::Empty => "set `judge.command`, for example to `[\"my-judge\"]`",
+        NotStarted::NotInstalled(_) => "install it and sign in, or choose another judge",
+    };
+    Complaint::from_error(error).help(help)
+}
+
 /// Returns the first program that is installed and signed in, or else a local model server.
 fn on_this_machine(own: &JudgeOptions, time: Duration) -> anyhow::Result<Box<dyn Judge>> {
-    if let Some(preset) = preset::installed() {
-        return Ok(Box::new(CommandJudge::preset(preset, &own.model, time)?));
+    if let Some(judge) = ProgramJudge::installed(&own.model, time) {
+        return Ok(Box::new(judge));
     }
     #[cfg(feature = "guard")]
     if let Some(judge) = super::model::local(&own.model, time) {

@@ -1,11 +1,9 @@
 //! Judges for `counterfoil check`: kept opinions, a program, a model.
 
 mod arguments;
-mod command;
 #[cfg(feature = "guard")]
 mod model;
 mod opinions;
-mod preset;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,8 +22,6 @@ use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 
 pub(crate) use self::arguments::JudgeArguments;
 use self::opinions::{Batch, Keeper};
-#[cfg(feature = "guard")]
-pub(crate) use self::preset::PROGRAMS;
 
 /// The state of reading answers.
 pub(crate) struct Judging {

@@ -3,9 +3,10 @@ use std::path::Path;
 use counterfoil_judge::answer_schema;
 use serde_json::Value;
 
-use super::program::{Invocation, Preset, Question, home, is_set, last_line, member, words};
+use super::invocation::{Invocation, Preset, Question, home, is_set, last_line, member, words};
 
 /// Claude Code: its model's only tool is the one for giving its answer.
+#[derive(Debug)]
 pub(super) struct Claude;
 
 impl Preset for Claude {

@@ -1,4 +1,11 @@
-//! A judge that is a program: it reads a question and writes the reply.
+//! Judges that are other programs: each reads a question and writes the reply.
+//!
+//! A [`ProgramJudge`] runs in an empty folder, in a process group of its own, with a time limit. Of
+//! the environment, a known program sees only what it needs. Deliberately not here: the question, and
+//! what a reply is worth (`counterfoil-judge`).
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![allow(clippy::disallowed_methods, reason = "a program is run, and files set it up")]
 
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -6,10 +13,12 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 
+pub use self::preset::PROGRAMS;
+mod preset;
+
 use counterfoil_judge::{Judge, Prompt, Reply};
 
-use super::preset::{self, Invocation, Preset, Question};
-use crate::exit::Complaint;
+use self::preset::{Invocation, Preset, Question, found};
 
 /// The maximum length of a reply, in bytes.
 const LONGEST: u64 = 2_000_000;
@@ -36,7 +45,9 @@ const SHARED: [&str; 16] = [
     "NODE_EXTRA_CA_CERTS",
 ];
 
-pub(super) struct CommandJudge {
+/// A judge that is a program: it gets instructions and question, and its output is the reply.
+#[derive(Debug)]
+pub struct ProgramJudge {
     name: String,
     program: PathBuf,
     arguments: Vec<String>,
@@ -44,14 +55,24 @@ pub(super) struct CommandJudge {
     time: Duration,
 }
 
-impl CommandJudge {
-    /// Creates a judge from a user's program, which gets instructions and question on standard
-    /// input.
-    pub(super) fn new(command: &[String], time: Duration) -> Result<Self, Complaint> {
-        let (program, arguments) = command.split_first().ok_or_else(|| {
-            Complaint::new("`judge.command` is empty")
-                .help("for example `command = [\"my-judge\"]`")
-        })?;
+/// Why a program cannot be a judge.
+#[derive(Debug, thiserror::Error)]
+pub enum NotStarted {
+    /// The command has no words.
+    #[error("the judge's command is empty")]
+    Empty,
+    /// A known program is not on `PATH`.
+    #[error("`{0}` is not installed")]
+    NotInstalled(&'static str),
+}
+
+impl ProgramJudge {
+    /// Creates a judge from a user's command, which gets the whole question on standard input.
+    ///
+    /// # Errors
+    /// Returns an error if the command is empty.
+    pub fn command(command: &[String], time: Duration) -> Result<Self, NotStarted> {
+        let (program, arguments) = command.split_first().ok_or(NotStarted::Empty)?;
         let name = Path::new(program).file_stem().unwrap_or_default().to_string_lossy();
         Ok(Self {
             name: name.into_owned(),
@@ -62,17 +83,28 @@ impl CommandJudge {
         })
     }
 
-    /// Creates a judge from a known program.
-    pub(super) fn preset(
+    /// Creates a judge from one of [`PROGRAMS`], which runs without the user's tools, servers and
+    /// settings. Returns `None` if it is none of them. If `model` is empty, the program chooses one.
+    ///
+    /// # Errors
+    /// Returns an error if the program is not installed.
+    pub fn known(name: &str, model: &str, time: Duration) -> Result<Option<Self>, NotStarted> {
+        preset::named(name).map(|preset| Self::preset(preset, model, time)).transpose()
+    }
+
+    /// Creates a judge from the first known program that is installed and signed in.
+    #[must_use]
+    pub fn installed(model: &str, time: Duration) -> Option<Self> {
+        Self::preset(preset::installed()?, model, time).ok()
+    }
+
+    fn preset(
         preset: &'static dyn Preset,
         model: &str,
         time: Duration,
-    ) -> Result<Self, Complaint> {
+    ) -> Result<Self, NotStarted> {
         let name = preset.name();
-        let program = preset::found(name).ok_or_else(|| {
-            Complaint::new(format!("`{name}` is not installed"))
-                .help("install it and sign in, or choose another judge")
-        })?;
+        let program = found(name).ok_or(NotStarted::NotInstalled(name))?;
         Ok(Self {
             name: match model {
                 "" => name.to_owned(),
@@ -124,7 +156,7 @@ impl CommandJudge {
     }
 }
 
-impl Judge for CommandJudge {
+impl Judge for ProgramJudge {
     fn name(&self) -> &str {
         &self.name
     }

@@ -2,9 +2,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::program::{Invocation, Preset, Question, home, is_set, last_line, member, words};
+use super::invocation::{Invocation, Preset, Question, home, is_set, last_line, member, words};
 
 /// Gemini CLI: runs in a separate home folder, because the user's settings cannot be turned off.
+#[derive(Debug)]
 pub(super) struct Gemini;
 
 const SYSTEM: &str = "system.md";

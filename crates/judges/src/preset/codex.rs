@@ -5,9 +5,10 @@ use std::process::{Command, Stdio};
 use counterfoil_judge::answer_schema;
 use serde_json::{Value, json};
 
-use super::program::{Invocation, Preset, Question, home, is_set, words};
+use super::invocation::{Invocation, Preset, Question, home, is_set, words};
 
 /// Codex: its catalogue of models determines the tools, so it is replaced by one without any.
+#[derive(Debug)]
 pub(super) struct Codex;
 
 const CATALOGUE: &str = "models.json";

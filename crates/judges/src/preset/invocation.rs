@@ -6,7 +6,7 @@ use counterfoil_judge::Prompt;
 use serde_json::Value;
 
 /// A known program.
-pub(in crate::judge) trait Preset: Send + Sync {
+pub(crate) trait Preset: std::fmt::Debug + Send + Sync {
     /// Its name and that of its executable.
     fn name(&self) -> &'static str;
     /// Prefixes of the variables it may see, in addition to those for every program.
@@ -31,25 +31,25 @@ pub(in crate::judge) trait Preset: Send + Sync {
 }
 
 /// A question, its model, and where to run.
-pub(in crate::judge) struct Question<'a> {
-    pub(in crate::judge) prompt: &'a Prompt,
+pub(crate) struct Question<'a> {
+    pub(crate) prompt: &'a Prompt,
     /// Empty to let the program choose.
-    pub(in crate::judge) model: &'a str,
-    pub(in crate::judge) program: &'a Path,
+    pub(crate) model: &'a str,
+    pub(crate) program: &'a Path,
     /// The empty folder in which it runs.
-    pub(in crate::judge) folder: &'a Path,
+    pub(crate) folder: &'a Path,
 }
 
 /// How to run a program.
 #[derive(Default)]
-pub(in crate::judge) struct Invocation {
-    pub(in crate::judge) arguments: Vec<String>,
-    pub(in crate::judge) variables: Vec<(&'static str, OsString)>,
+pub(crate) struct Invocation {
+    pub(crate) arguments: Vec<String>,
+    pub(crate) variables: Vec<(&'static str, OsString)>,
     /// Files to create in the folder, by path.
-    pub(in crate::judge) files: Vec<(&'static str, String)>,
+    pub(crate) files: Vec<(&'static str, String)>,
     /// Links in the folder to files of the user that it needs to sign in.
-    pub(in crate::judge) links: Vec<(&'static str, PathBuf)>,
-    pub(in crate::judge) input: String,
+    pub(crate) links: Vec<(&'static str, PathBuf)>,
+    pub(crate) input: String,
 }
 
 pub(super) fn home() -> Option<PathBuf> {

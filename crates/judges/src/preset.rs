@@ -3,16 +3,15 @@
 mod claude;
 mod codex;
 mod gemini;
-mod program;
+mod invocation;
 
 use std::env;
 use std::path::PathBuf;
 
-pub(super) use program::{Invocation, Preset, Question};
+pub(super) use invocation::{Invocation, Preset, Question};
 
-/// The names of all programs, and `auto` for any that is available.
-#[cfg(feature = "guard")]
-pub(crate) const PROGRAMS: [&str; 4] = ["claude", "codex", "gemini", "auto"];
+/// The names of the known programs.
+pub const PROGRAMS: [&str; 3] = ["claude", "codex", "gemini"];
 
 const ALL: [&dyn Preset; 3] = [&claude::Claude, &codex::Codex, &gemini::Gemini];
 
