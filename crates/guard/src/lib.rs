@@ -127,7 +127,8 @@ pub use gate::{
 };
 pub use guard::Guard;
 pub use host::{
-    Asking, Before, HostEnded, HostTools, HostedCall, Listed, Review, reason, remark, review,
+    Asking, Before, HostEnded, HostTools, HostedCall, Listed, PersonsAnswer, Review, Undecided,
+    reason, remark, review,
 };
 pub use offer::{
     Excluded, InclusionReason, Offer, TafcOptions, ToolFilterOptions, ToolFilterResult, cosine,

@@ -12,7 +12,7 @@ use super::{Answer, CallError};
 use crate::admitted::{Admitted, call_digest};
 use crate::auditing::AuditContext;
 use crate::executor::{ToolErrorFeedback, classify_report};
-use crate::gate::Question;
+use crate::gate::{Question, Reason};
 use crate::guard::Guard;
 use crate::session::Session;
 
@@ -143,7 +143,7 @@ impl Guard {
             Stopped::Denied(reasons) => {
                 let messages: Vec<&str> = reasons.iter().map(|r| r.message.as_str()).collect();
                 (
-                    ToolErrorCategory::PolicyBlocked,
+                    Reason::category(&reasons),
                     reasons.iter().map(|reason| reason.code.to_owned()).collect(),
                     messages.join("; "),
                     reasons.iter().find_map(|reason| reason.help.clone()),

@@ -1,6 +1,7 @@
 use std::fmt;
 
-use counterfoil_model::Digest;
+use counterfoil_ledger::APPROVAL_REQUIRED;
+use counterfoil_model::{Digest, ToolErrorCategory};
 use serde::Serialize;
 
 use crate::admitted::Admitted;
@@ -43,6 +44,17 @@ pub struct Reason {
     pub matched: Option<String>,
     /// Advice on what to do instead.
     pub help: Option<String>,
+}
+
+impl Reason {
+    /// The category of a denial for these reasons.
+    #[must_use]
+    pub fn category(reasons: &[Self]) -> ToolErrorCategory {
+        match reasons.iter().any(|reason| reason.code == APPROVAL_REQUIRED) {
+            true => ToolErrorCategory::ConfirmationRequired,
+            false => ToolErrorCategory::PolicyBlocked,
+        }
+    }
 }
 
 /// Why a person is asked.

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use counterfoil_ledger::{APPROVAL_REQUIRED, Links};
 use counterfoil_model::PermitBasis;
+use counterfoil_tools::Scene;
 
+use super::decided::Undecided;
 use super::hosted_call::HostedCall;
 use super::{repetition, secrets};
 use crate::admitted::Admitted;
@@ -10,13 +12,16 @@ use crate::auditing::AuditContext;
 use crate::call::{CallError, Performer, Ruling, Stopped};
 use crate::gate::{Clearance, GateId, Gates, Judged, Question, Reason};
 use crate::guard::Guard;
+use crate::recording::Recording;
 use crate::session::{Session, Surroundings};
 
 /// Whether the host can ask a person before it executes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asking {
-    /// A person can be asked.
+    /// The host can ask a person, and keeps the answer to itself.
     Person,
+    /// The host can ask a person, and reports the answer: see [`Session::decided`].
+    Reported,
     /// No person can be asked, so a call that needs agreement is denied.
     Nobody,
     /// The user has switched questions off. A call that cannot be undone or that changes a
@@ -25,7 +30,7 @@ pub enum Asking {
 }
 
 /// The result of judging a call before the host executes it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Before {
     /// The gates' decision. `Allowed` means that they do not object: the host's own permissions
@@ -33,9 +38,17 @@ pub struct Before {
     pub judged: Judged,
     /// Notes for the model if the call may run.
     pub notes: Vec<String>,
-    /// The id of the receipt that was opened, or that records the denial; `None` if the host gives
-    /// its calls no ids and nothing denies this one.
+    /// The id of the receipt that was opened, or that records the denial; `None` if there is none
+    /// yet: the person's answer is missing, or the host gives its calls no ids.
     pub execution_id: Option<String>,
+    /// The call, if the host asks a person and reports the answer.
+    pub undecided: Option<Undecided>,
+}
+
+impl Before {
+    pub(super) fn new(judged: Judged, execution_id: Option<String>) -> Self {
+        Self { judged, notes: Vec::new(), execution_id, undecided: None }
+    }
 }
 
 /// The denial of arguments that are not an object: they cannot be judged, and the host may or may
@@ -68,12 +81,17 @@ fn not_agreed(question: Question) -> Reason {
         code: APPROVAL_REQUIRED,
         message: question.why,
         matched: None,
-        help: Some(
-            "this call needs the user's approval: ask the user to run `counterfoil approve` with \
-             the id of this call, then try again"
-                .to_owned(),
-        ),
+        help: Some("ask the user to approve this call, then try again".to_owned()),
     }
+}
+
+/// Names the command that approves the call of this id.
+fn with_command(reason: Reason, execution_id: &str) -> Reason {
+    if reason.code != APPROVAL_REQUIRED {
+        return reason;
+    }
+    let help = format!("ask the user to run `counterfoil approve {execution_id}`, then try again");
+    Reason { help: Some(help), ..reason }
 }
 
 impl Session {
@@ -93,18 +111,60 @@ impl Session {
         if let Ok(admitted) = Gates::unadmitted(call, tool, arguments.clone()) {
             return guard.before_admitted(self, Arc::new(admitted), around, asking).await;
         }
+        self.deny(hosted, around, vec![not_judged(&tool.name)]).await
+    }
+
+    /// Records that a host does not execute a call, for reasons of its own.
+    ///
+    /// # Errors
+    /// When the call cannot be recorded.
+    pub async fn deny(
+        &self,
+        hosted: &HostedCall,
+        around: &Surroundings,
+        reasons: Vec<Reason>,
+    ) -> Result<Before, CallError> {
+        let guard = self.guard();
+        let HostedCall { call, tool, arguments } = hosted;
         let held = self.hold(guard, around);
         let scene = self.scene(&held, around, guard.workspace(), guard.clock().wall());
         let mut intent = guard
             .intent(call, &tool.name, arguments, hosted.digest(), &scene)
             .map_err(CallError::NoRandomness)?;
         intent.origin = tool.origin.clone();
-        let reasons = vec![not_judged(&tool.name)];
         let stopped = Stopped::Denied(reasons.clone());
         let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
         let denied = guard.deny(self, intent, stopped, said).await?;
-        let execution_id = Some(denied.execution_id);
-        Ok(Before { judged: Judged::Denied(reasons), notes: Vec::new(), execution_id })
+        Ok(Before::new(Judged::Denied(reasons), Some(denied.execution_id)))
+    }
+
+    /// Opens the receipt of a call that its host executes.
+    pub(super) async fn open_host(
+        &self,
+        admitted: &Arc<Admitted>,
+        basis: PermitBasis,
+        scene: &Scene<'_>,
+    ) -> Result<Result<String, Stopped>, CallError> {
+        let opened = self.guard().open(self, admitted, basis, Links::default(), scene).await?;
+        Ok(opened.map(Recording::left_open))
+    }
+
+    /// Records that a call of a host was denied.
+    pub(super) async fn deny_host(
+        &self,
+        admitted: &Admitted,
+        stopped: Stopped,
+        scene: &Scene<'_>,
+        said: AuditContext<'_>,
+    ) -> Result<Before, CallError> {
+        let reasons = match &stopped {
+            Stopped::Denied(reasons) => reasons.clone(),
+            Stopped::Asked(_) => Vec::new(),
+        };
+        let denied = self.guard().deny_admitted(self, admitted, stopped, scene, said).await?;
+        let id = denied.execution_id;
+        let reasons = reasons.into_iter().map(|reason| with_command(reason, &id)).collect();
+        Ok(Before::new(Judged::Denied(reasons), Some(id)))
     }
 }
 
@@ -126,35 +186,29 @@ impl Guard {
         let (judged, basis, unasked) = for_host(outcome, session.host_basis(), asking);
         let secret = secrets::note(&admitted, self.runs_commands(&admitted.tool().name));
         let mut notes: Vec<String> = secret.into_iter().chain(unasked).collect();
-        let stopped = match &judged {
-            Judged::Denied(reasons) => Some(Stopped::Denied(reasons.clone())),
-            Judged::Allowed { .. } | Judged::Asked(_) => {
-                notes.extend(repetition::before(self, session, &admitted, around));
-                None
+        if let Judged::Denied(reasons) = judged {
+            let denied =
+                session.deny_host(&admitted, Stopped::Denied(reasons), &scene, said).await?;
+            return Ok(Before { notes, ..denied });
+        }
+        notes.extend(repetition::before(self, session, &admitted, around));
+        if let (Judged::Asked(questions), Asking::Reported) = (&judged, asking) {
+            let (around, questions) = (around.clone(), questions.clone());
+            let undecided = Some(Undecided { admitted, around, questions });
+            return Ok(Before { judged, notes, execution_id: None, undecided });
+        }
+        // A call without an id cannot be found again, so it is recorded after it has ended.
+        if admitted.call().id.is_empty() {
+            return Ok(Before { notes, ..Before::new(judged, None) });
+        }
+        // If the host asks a person and the person disagrees, the host's own log records that.
+        match session.open_host(&admitted, basis, &scene).await? {
+            Ok(execution_id) => Ok(Before { notes, ..Before::new(judged, Some(execution_id)) }),
+            Err(stopped) => {
+                let denied = session.deny_host(&admitted, stopped, &scene, said).await?;
+                Ok(Before { notes, ..denied })
             }
-        };
-        let stopped = match stopped {
-            Some(stopped) => stopped,
-            // A call without an id cannot be found again, so it is recorded after it has ended.
-            None if admitted.call().id.is_empty() => {
-                return Ok(Before { judged, notes, execution_id: None });
-            }
-            // If the host asks a person and the person disagrees, the host's own log records that.
-            None => match self.open(session, &admitted, basis, Links::default(), &scene).await? {
-                Ok(recording) => {
-                    let execution_id = Some(recording.left_open());
-                    return Ok(Before { judged, notes, execution_id });
-                }
-                Err(stopped) => stopped,
-            },
-        };
-        let reasons = match &stopped {
-            Stopped::Denied(reasons) => reasons.clone(),
-            Stopped::Asked(_) => Vec::new(),
-        };
-        let denied = self.deny_admitted(session, &admitted, stopped, &scene, said).await?;
-        let execution_id = Some(denied.execution_id);
-        Ok(Before { judged: Judged::Denied(reasons), notes, execution_id })
+        }
     }
 }
 
@@ -174,7 +228,7 @@ fn for_host(
         Err(Stopped::Asked(questions)) => questions,
     };
     match asking {
-        Asking::Person => (Judged::Asked(questions), host, None),
+        Asking::Person | Asking::Reported => (Judged::Asked(questions), host, None),
         Asking::SwitchedOff if !questions.iter().any(|q| q.stake.is_lasting()) => {
             let note = unasked(&questions);
             (Judged::Allowed { matched: Vec::new() }, host, Some(note))

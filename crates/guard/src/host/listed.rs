@@ -17,7 +17,7 @@ pub struct HostTools {
 }
 
 /// The result of judging a call of a host that knows its tools.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub enum Listed {
     /// The call does not fit its tool. The refusal is recorded, and the answer is for the model.
     Refused(Box<Answer>, CallReport),
@@ -77,7 +77,8 @@ impl Session {
         asking: Asking,
     ) -> Result<Listed, CallError> {
         let guard = self.guard();
-        let report = tools.admission.admit(&call, None);
+        let mut report = tools.admission.admit(&call, None);
+        tools.admission.hide(&mut report, &|tool| guard.never_runs(tool).is_none());
         match settled(&tools.catalog, call, report) {
             Ok(admitted) => {
                 let hosted = HostedCall {

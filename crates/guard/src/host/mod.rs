@@ -3,6 +3,7 @@
 
 mod after;
 mod before;
+mod decided;
 mod hosted_call;
 mod listed;
 mod repetition;
@@ -11,6 +12,7 @@ mod secrets;
 
 pub use after::HostEnded;
 pub use before::{Asking, Before};
+pub use decided::{PersonsAnswer, Undecided};
 pub use hosted_call::HostedCall;
 pub use listed::{HostTools, Listed};
 pub use review::{Review, reason, remark, review};

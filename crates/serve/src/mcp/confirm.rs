@@ -4,13 +4,12 @@
 
 use std::time::{Duration, Instant};
 
-use counterfoil_guard::{Asking, Question};
+use counterfoil_guard::{Asking, Before, CallError, PersonsAnswer, Question, Undecided};
 use counterfoil_model::Arguments;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::call::Call;
-use super::failures::not_recorded;
 use super::gateway::{Gateway, Step};
 use super::held::{Held, Wire};
 use super::looks::is_unseen;
@@ -27,9 +26,8 @@ const MOST: usize = 256;
 /// How long a client without a session may take to return with an answer.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// The text for the model if the person did not agree.
-const DECLINED: &str = "The user did not approve this tool call; nothing was executed. Do not try \
-                        to do it another way, and do not report it as done.";
+/// Who answers our questions, for receipts.
+const PERSON: &str = "the user of the MCP client";
 
 /// The text with every character that nobody sees, or that turns the direction of others, as its
 /// number.
@@ -56,11 +54,23 @@ impl Gateway {
             shared.asked.extract_if(.., |_, held| is_old(held)).map(|(_, held)| held).collect()
         };
         for held in old {
-            let id = &held.call.hosted.call.id;
-            if let Err(error) = self.session.not_made(id).await {
-                tracing::error!("cannot record the end of a call: {error}");
-            }
+            self.unanswered(&held).await;
         }
+    }
+
+    /// Records that a person did not answer about a call.
+    pub(super) async fn unanswered(&self, held: &Held) {
+        if let Err(error) = self.person_answered(held, PersonsAnswer::Missing).await {
+            tracing::error!("cannot record the end of a call: {error}");
+        }
+    }
+
+    async fn person_answered(
+        &self,
+        held: &Held,
+        answer: PersonsAnswer,
+    ) -> Result<Before, CallError> {
+        self.session.decided(&held.undecided, PERSON, answer).await
     }
 
     pub(super) async fn asking(&self, wire: Wire) -> Asking {
@@ -69,7 +79,7 @@ impl Gateway {
             Wire::Session => self.state().elicits,
             Wire::Stateless { elicits } => elicits,
         };
-        if able && self.shared().asked.len() < MOST { Asking::Person } else { Asking::Nobody }
+        if able && self.shared().asked.len() < MOST { Asking::Reported } else { Asking::Nobody }
     }
 
     /// Asks the person at the client.
@@ -77,14 +87,18 @@ impl Gateway {
         &self,
         wire: Wire,
         (id, line): (&str, String),
-        call: Call,
+        (call, undecided): (Call, Undecided),
         questions: &[Question],
     ) -> Step {
-        let execution_id = call.execution_id.clone().unwrap_or_default();
-        let held =
-            Held { wire, since: Instant::now(), id: id.to_owned(), call: Box::new(call), line };
         // The server does not know this id, so it cannot use it for a question of its own.
-        let question = Value::from(format!("{QUESTION}{execution_id}"));
+        let mut random = [0; 16];
+        if let Err(error) = getrandom::fill(&mut random) {
+            let told = format!("cannot get random bytes: {error}");
+            return Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &told));
+        }
+        let question = Value::from(format!("{QUESTION}{:032x}", u128::from_ne_bytes(random)));
+        let (since, id) = (Instant::now(), id.to_owned());
+        let held = Held { wire, since, id: id.clone(), call: Box::new(call), undecided, line };
         let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
         let call = questions.first().map_or("", |question| question.call.as_str());
         let message = format!("May this tool call run?\n\n{call}\n\n{}", whys.join("\n"));
@@ -94,7 +108,7 @@ impl Gateway {
         self.shared().asked.insert(question.to_string(), held);
         Step::Answer(match wire {
             Wire::Session => {
-                self.state().waiting.insert(id.to_owned(), Waiting::Person);
+                self.state().waiting.insert(id, Waiting::Person);
                 message::request(&question.to_string(), "elicitation/create", &params)
             }
             Wire::Stateless { .. } => {
@@ -104,7 +118,7 @@ impl Gateway {
                     "inputRequests": { "counterfoil": request },
                     "requestState": question,
                 });
-                message::result(id, &missing)
+                message::result(&id, &missing)
             }
         })
     }
@@ -126,7 +140,7 @@ impl Gateway {
                 let action = message.members.get("result").and_then(|raw| member(raw, "action"));
                 let agreed = action.is_some_and(|action| action == "accept");
                 let (id, line) = (held.id.clone(), held.line.clone());
-                Some(self.decided(Wire::Session, (id, line), *held.call, agreed).await)
+                Some(self.decided((id, line), held, agreed).await)
             }
             None => {
                 let mut state = self.state();
@@ -171,10 +185,8 @@ impl Gateway {
             given.is_ok_and(|given| called.arguments.canonical().is_ok_and(|asked| asked == given));
         if name.as_deref() != Some(&called.tool) || !same {
             let what = "this is not the call that the user was asked about";
-            return match self.session.not_made(&called.id).await {
-                Ok(()) => refused(what),
-                Err(error) => refused(&not_recorded(&error)),
-            };
+            self.unanswered(&held).await;
+            return refused(what);
         }
         let answers = params.get("inputResponses").and_then(|raw| member(raw, "counterfoil"));
         let agreed =
@@ -188,28 +200,16 @@ impl Gateway {
             Ok(members) => members.with("id", id),
             Err(_) => return refused("the call is no longer available"),
         };
-        Some(self.decided(wire, (id.to_owned(), line), *held.call, agreed).await)
+        Some(self.decided((id.to_owned(), line), Held { wire, ..held }, agreed).await)
     }
 
     /// Forwards or rejects a call once a person has decided.
-    async fn decided(
-        &self,
-        wire: Wire,
-        (id, line): (String, String),
-        call: Call,
-        agreed: bool,
-    ) -> Step {
-        if agreed {
-            self.state().waiting.insert(id, Waiting::Call(Box::new(call)));
-            return Step::Forward(line);
-        }
+    async fn decided(&self, (id, line): (String, String), held: Held, agreed: bool) -> Step {
         self.state().waiting.remove(&id);
-        if let Err(error) = self.session.not_made(&call.hosted.call.id).await {
-            let told = not_recorded(&error);
-            return Step::Answer(message::error(Some(&id), code::INTERNAL_ERROR, &told));
-        }
-        let told = message::failed(DECLINED, call.execution_id.as_deref());
-        Step::Answer(wire.result(&id, told))
+        let answer = if agreed { PersonsAnswer::Agreed } else { PersonsAnswer::Declined };
+        let before = self.person_answered(&held, answer).await;
+        let call = (held.call.hosted, held.call.as_task);
+        self.judged_or_error(held.wire, (&id, line), call, before)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is told and recorded about calls that have no result.
 
 use counterfoil_guard::{CallError, HostEnded, Reason, ToolErrorFeedback};
+use counterfoil_ledger::APPROVAL_DECLINED;
 use counterfoil_model::{Status, ToolErrorCategory};
 use serde_json::Value;
 
@@ -8,19 +9,20 @@ use serde_json::Value;
 pub(super) fn denied(reasons: &[Reason]) -> String {
     let mut text = "This tool call was blocked; nothing was executed.".to_owned();
     let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
-    let asks = reasons.iter().any(|reason| reason.code == "approval_required");
-    let category = match asks {
-        true => ToolErrorCategory::ConfirmationRequired,
-        false => ToolErrorCategory::PolicyBlocked,
-    };
+    let category = Reason::category(reasons);
     let feedback = ToolErrorFeedback::new(category, messages.join("; "));
     for reason in reasons {
         text.push_str(&format!("\n- [{}] {}", reason.code, reason.message));
-        if let Some(help) = &reason.help {
+        // The last line says what the help about a declined call says.
+        let help = reason.help.as_ref().filter(|_| reason.code != APPROVAL_DECLINED);
+        if let Some(help) = help {
             text.push_str(&format!(" ({help})"));
         }
     }
-    text.push_str("\nDo not try to do it another way, and do not report it as done.\n\n");
+    text.push_str(match category {
+        ToolErrorCategory::ConfirmationRequired => "\nDo not report it as done.\n\n",
+        _ => "\nDo not try to do it another way, and do not report it as done.\n\n",
+    });
     text.push_str(&feedback.format_for_llm());
     text
 }

@@ -3,8 +3,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use counterfoil_admission::{CallReport, writings};
 use counterfoil_guard::{
-    Answer, Before, BeginSessionError, CallError, Guard, HostEnded, HostedCall, Judged, Ledger,
-    Listed, Session, SessionStart, Surroundings, without_hidden,
+    Answer, Before, BeginSessionError, CallError, GateId, Guard, HostEnded, HostedCall, Judged,
+    Ledger, Listed, Reason, Session, SessionStart, Surroundings, without_hidden,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use serde::Deserialize;
@@ -274,7 +274,8 @@ impl Gateway {
         };
         let closed = match (held, waiting) {
             (Some(held), _) => {
-                self.session.not_made(&held.call.hosted.call.id).await.map(|()| None)
+                self.unanswered(&held).await;
+                Ok(None)
             }
             (None, Some(Waiting::Call(call))) => {
                 let why = "the client cancelled the call; the server may have executed it anyway";
@@ -329,17 +330,18 @@ impl Gateway {
                         tools are blocked";
             return refused(code::INVALID_REQUEST, what);
         }
+        if held {
+            let reasons = vec![changed(&call.tool)];
+            let hosted = self.of_unknown(call);
+            let denied = self.session.deny(&hosted, &around, reasons).await;
+            return self.judged_or_error(wire, (id, String::new()), (hosted, as_task), denied);
+        }
         let asking = self.asking(wire).await;
         let Some(known) = known else {
-            let origin = Origin::Mcp { server: self.server.as_ref().to_owned() };
-            let call = self.by_its_denied_name(call);
-            let hosted = HostedCall::of_unknown(call, origin);
-            let before = match self.session.before(&hosted, &around, asking).await {
-                Ok(before) => before,
-                Err(error) => return internal(id, &error),
-            };
+            let hosted = self.of_unknown(self.by_its_denied_name(call));
+            let before = self.session.before(&hosted, &around, asking).await;
             let line = message_as_meant(&hosted, message, &members, text);
-            return self.judged(wire, (id, line), (hosted, as_task), before);
+            return self.judged_or_error(wire, (id, line), (hosted, as_task), before);
         };
         let listed = self.session.before_listed(call, &known, &around, asking).await;
         match listed {
@@ -348,7 +350,24 @@ impl Gateway {
                 let line = message_as_meant(&hosted, message, &members, text);
                 self.judged(wire, (id, line), (*hosted, as_task), before)
             }
-            Ok(Listed::Refused(answer, report)) => refused_call((wire, id), &answer, &report, held),
+            Ok(Listed::Refused(answer, report)) => refused_call((wire, id), &answer, &report),
+        }
+    }
+
+    fn of_unknown(&self, call: ToolCall) -> HostedCall {
+        HostedCall::of_unknown(call, Origin::Mcp { server: self.server.as_ref().to_owned() })
+    }
+
+    pub(super) fn judged_or_error(
+        &self,
+        wire: Wire,
+        (id, line): (&str, String),
+        call: (HostedCall, bool),
+        before: Result<Before, CallError>,
+    ) -> Step {
+        match before {
+            Ok(before) => self.judged(wire, (id, line), call, before),
+            Err(error) => internal(id, &error),
         }
     }
 
@@ -394,8 +413,15 @@ impl Gateway {
                 Step::Forward(line)
             }
             Judged::Asked(questions) => {
-                let call = Call { hosted, execution_id: before.execution_id, as_task };
-                self.ask(wire, (id, line), call, &questions)
+                let call = Call { hosted, execution_id: None, as_task };
+                match before.undecided {
+                    Some(undecided) => self.ask(wire, (id, line), (call, undecided), &questions),
+                    None => Step::Answer(message::error(
+                        Some(id),
+                        code::INTERNAL_ERROR,
+                        "the call needs approval, and nobody can be asked",
+                    )),
+                }
             }
         }
     }
@@ -415,11 +441,8 @@ impl Gateway {
     pub async fn end(&self, cancelled: bool, why: &str) -> Vec<String> {
         let waiting = std::mem::take(&mut self.state().waiting);
         let asked = std::mem::take(&mut self.shared().asked);
-        for held in asked.into_values() {
-            let id = &held.call.hosted.call.id;
-            if let Err(error) = self.session.not_made(id).await {
-                tracing::error!("cannot record the end of a call: {error}");
-            }
+        for held in asked.values() {
+            self.unanswered(held).await;
         }
         let mut answers = Vec::with_capacity(waiting.len());
         for (id, waiting) in waiting {
@@ -483,24 +506,25 @@ fn internal(id: &str, error: &CallError) -> Step {
 }
 
 /// The answer to a call that does not match what the server offers.
-fn refused_call(
-    (wire, id): (Wire, &str),
-    answer: &Answer,
-    report: &CallReport,
-    held: bool,
-) -> Step {
+fn refused_call((wire, id): (Wire, &str), answer: &Answer, report: &CallReport) -> Step {
     let unknown = report.blocking().find(|issue| issue.code.0 == "UNKNOWN_TOOL");
-    let text = match unknown {
-        Some(unknown) if !held => {
-            return Step::Answer(message::error(Some(id), code::INVALID_PARAMS, &unknown.message));
-        }
-        _ if held => HELD,
-        _ => &answer.text,
-    };
-    Step::Answer(wire.result(id, message::failed(text, Some(&answer.execution_id))))
+    Step::Answer(match unknown {
+        Some(unknown) => message::error(Some(id), code::INVALID_PARAMS, &unknown.message),
+        None => wire.result(id, message::failed(&answer.text, Some(&answer.execution_id))),
+    })
 }
 
-/// The text for the model about a held tool.
-const HELD: &str = "This tool has changed since it was first seen, so the call was blocked; \
-                    nothing was executed. A person has to review the change: `counterfoil mcp \
-                    inspect --accept -- COMMAND`. Do not report the call as done.";
+/// The denial of a call whose tool has changed since it was first seen.
+fn changed(tool: &str) -> Reason {
+    Reason {
+        gate: GateId("definition"),
+        code: "definition_changed",
+        message: format!("`{tool}` has changed since it was first seen"),
+        matched: None,
+        help: Some(
+            "ask the user to review the change with `counterfoil mcp inspect`, called with the \
+             same server as this gateway, and to accept it with `--accept`"
+                .to_owned(),
+        ),
+    }
+}

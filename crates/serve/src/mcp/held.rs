@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use counterfoil_guard::Undecided;
 use serde_json::Value;
 
 use super::call::Call;
@@ -15,6 +16,7 @@ pub(super) struct Held {
     /// The client's id for it.
     pub(super) id: String,
     pub(super) call: Box<Call>,
+    pub(super) undecided: Undecided,
     /// The message for the server if the person agrees.
     pub(super) line: String,
 }

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
-use counterfoil_guard::{GuardOptions, GuardSettings};
-use counterfoil_model::Status;
+use counterfoil_guard::{GuardOptions, GuardSettings, Receipt};
+use counterfoil_model::{PermitBasis, Status};
 use counterfoil_serve::{Gateway, Step};
 use serde_json::{Value, json};
 
@@ -29,11 +29,15 @@ fn forwarded(gateway: &Gateway, line: &str) {
 
 /// Status and tool of every receipt, in order.
 pub(crate) fn receipts(gateway: &Gateway) -> Vec<(String, Status)> {
+    whole_receipts(gateway).into_iter().map(|receipt| (receipt.tool, receipt.status)).collect()
+}
+
+pub(crate) fn whole_receipts(gateway: &Gateway) -> Vec<Receipt> {
     let ledger = gateway.ledger();
     let ids = ledger.recent(Some("s"), 100).unwrap();
     let mut all: Vec<_> = ids.iter().map(|id| ledger.receipt(id).unwrap().unwrap()).collect();
     all.sort_by_key(|receipt| receipt.seq);
-    all.into_iter().map(|receipt| (receipt.tool, receipt.status)).collect()
+    all
 }
 
 #[test]
@@ -365,8 +369,13 @@ fn a_person_is_asked_where_the_client_can() {
     // `initialize`, which has not been answered here.
     assert_eq!(gateway.open().into_iter().collect::<Vec<_>>(), ["0"]);
     let statuses: Vec<Status> = receipts(&gateway).into_iter().map(|(_, status)| status).collect();
-    assert_eq!(
-        statuses,
-        [Status::Completed, Status::Cancelled, Status::Cancelled, Status::Cancelled]
-    );
+    assert_eq!(statuses, [Status::Completed, Status::Denied, Status::Denied, Status::Denied]);
+    // Receipts say who agreed, and what became of the others.
+    let said = whole_receipts(&gateway).into_iter().map(|receipt| (receipt.permit, receipt.codes));
+    let said: Vec<_> = said.collect();
+    let who = "the user of the MCP client".to_owned();
+    let agreed = Some(PermitBasis::Approval { who, reason: None, uses: None });
+    let denied = |code: &str| (None, vec![code.to_owned()]);
+    let declined = || denied("approval_declined");
+    assert_eq!(said, [(agreed, vec![]), declined(), declined(), denied("permission")]);
 }

@@ -342,7 +342,7 @@ fn a_person_is_asked_where_the_call_was_made() {
     test(async {
         let desk = Desk::new(asking(), Access::default()).await;
         let session = desk.session(r#"{"elicitation":{}}"#).await;
-        for (action, expected) in [("accept", "sun"), ("decline", "The user did not approve")] {
+        for (action, expected) in [("accept", "sun"), ("decline", "This tool call was blocked")] {
             let headers = [("mcp-session-id", session.as_str())];
             let mut asked = desk.ask(Method::POST, "/mcp", &headers, &call("5", "sun")).await;
             let frame = asked.body_mut().frame().await.unwrap().unwrap();

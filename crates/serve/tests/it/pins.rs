@@ -7,7 +7,7 @@ use counterfoil_guard::GuardSettings;
 use counterfoil_serve::{PinStore, Pins, Step, ToolChange};
 use serde_json::json;
 
-use crate::gateway::{answered, receipts};
+use crate::gateway::{answered, whole_receipts};
 use crate::{TOOLS, gateway, wait};
 
 #[derive(Clone, Default)]
@@ -266,7 +266,8 @@ fn a_tool_that_changed_is_held() {
         assert_eq!(told["result"]["isError"], true, "{told}");
         let text = told["result"]["content"][0]["text"].as_str().unwrap();
         assert!(text.contains("has changed since"), "{text}");
-        assert_eq!(receipts(&gateway).len(), 1);
+        let codes: Vec<_> = whole_receipts(&gateway).into_iter().map(|one| one.codes).collect();
+        assert_eq!(codes, [["definition_changed"]]);
         let other = call.replace("get_order", "cancel_order");
         assert_eq!(wait(gateway.from_client(&other)), [Step::Forward(other)], "nothing else is");
     }

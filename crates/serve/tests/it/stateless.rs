@@ -66,7 +66,7 @@ fn a_call_is_made_again_with_a_person_s_answer() {
             (false, [Step::Answer(text)]) => {
                 let told = json(text);
                 assert_eq!((&told["id"], &told["result"]["isError"]), (&json!(3), &json!(true)));
-                assert_eq!(statuses(&gateway), [Status::Cancelled]);
+                assert_eq!(statuses(&gateway), [Status::Denied]);
             }
             other => panic!("{other:?}"),
         }
@@ -86,7 +86,7 @@ fn an_agreement_is_to_one_call_only() {
     });
     let told = answered(&gateway, &call(3, "cancel_order", &json!({ "id": 8 }), &more));
     assert_eq!(told["error"]["code"], -32602, "{told}");
-    assert_eq!(statuses(&gateway), [Status::Cancelled]);
+    assert_eq!(statuses(&gateway), [Status::Denied]);
     let forged = json!({ "requestState": "counterfoil-x", "inputResponses": {} });
     let told = answered(&gateway, &call(4, "cancel_order", &json!({ "id": 7 }), &forged));
     assert_eq!(told["error"]["code"], -32602, "{told}");
