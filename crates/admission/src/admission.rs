@@ -75,6 +75,9 @@ impl Entry {
     }
 }
 
+/// The maximum number of tools that are listed to a model that called an unknown one.
+const LISTED: usize = 10;
+
 impl Admission {
     /// Compiles every schema of a catalog.
     ///
@@ -216,11 +219,27 @@ impl Admission {
             report.resolved_name = Some(name.to_owned());
             return tools.get(name);
         }
-        report.issues.push(self.unknown_tool(&report.tool, entry.is_some()));
+        report.issues.push(self.unknown_tool(&report.tool, entry.is_some(), &|_| true));
         None
     }
 
-    fn unknown_tool(&self, tool: &str, registered: bool) -> Issue {
+    /// Leaves tools that are not offered out of the advice about an unknown tool.
+    pub fn hide(&self, report: &mut CallReport, offers: &dyn Fn(&str) -> bool) {
+        let registered = self.tools.as_ref().is_some_and(|tools| tools.contains_key(&report.tool));
+        let unknown = |issue: &&mut Issue| {
+            issue.code == code::UNKNOWN_TOOL && issue.severity == IssueSeverity::Block
+        };
+        if let Some(issue) = report.issues.iter_mut().find(unknown) {
+            *issue = self.unknown_tool(&report.tool, registered, offers);
+        }
+    }
+
+    fn unknown_tool(
+        &self,
+        tool: &str,
+        registered: bool,
+        offers: &dyn Fn(&str) -> bool,
+    ) -> Issue {
         let block = |message| Issue::new(code::UNKNOWN_TOOL, IssueSeverity::Block, tool, message);
         if tool.trim().is_empty() {
             // Listing the tools to a model that sent an empty name primes more empty calls.
@@ -232,7 +251,7 @@ impl Admission {
         } else {
             format!("there is no tool `{shown}`")
         };
-        let (listed, similar) = self.names.ranked(tool);
+        let (listed, similar) = self.names.ranked(tool, offers);
         let similar = listed.get(..similar).unwrap_or_default();
         if !similar.is_empty() && !registered {
             message.push_str(&format!("; did you mean {}?", quoted(similar, " or ")));
@@ -241,8 +260,9 @@ impl Admission {
             message.push_str("; no tools are available");
         } else {
             let lead = if message.ends_with('?') { " Available: " } else { "; available: " };
-            let more = if self.names.len() > listed.len() { ", …" } else { "" };
-            message.push_str(&format!("{lead}{}{more}", quoted(&listed, ", ")));
+            let first = listed.get(..LISTED).unwrap_or(&listed);
+            let more = if listed.len() > first.len() { ", …" } else { "" };
+            message.push_str(&format!("{lead}{}{more}", quoted(first, ", ")));
         }
         let issue = block(message).actual(shown);
         match similar.first() {

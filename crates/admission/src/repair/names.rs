@@ -71,22 +71,22 @@ impl Names {
 
     /// Up to ten names, most similar first, and how many of them (at most three) the emitted name
     /// may have meant.
-    pub(crate) fn ranked(&self, emitted: &str) -> (Vec<&str>, usize) {
+    pub(crate) fn ranked(
+        &self,
+        emitted: &str,
+        offers: &dyn Fn(&str) -> bool,
+    ) -> (Vec<&str>, usize) {
         let parts: Vec<String> = words(leading_name(emitted)).collect();
         let mut scored: Vec<(f64, &str)> = self
             .available
             .iter()
+            .filter(|known| offers(&known.name))
             .map(|known| (similarity(&parts, &known.words), known.name.as_str()))
             .collect();
         // Equal scores keep the order of the names.
         scored.sort_by(|a, b| b.0.total_cmp(&a.0));
         let similar = scored.iter().take(3).take_while(|(score, _)| *score >= SIMILAR).count();
-        (scored.into_iter().take(10).map(|(_, name)| name).collect(), similar)
-    }
-
-    /// The number of available tools.
-    pub(crate) fn len(&self) -> usize {
-        self.available.len()
+        (scored.into_iter().map(|(_, name)| name).collect(), similar)
     }
 }
 
@@ -236,7 +236,7 @@ mod tests {
             ("skill_viewskill_view", &["skill_view"]),
             ("abcdefabcdef", &[]),
         ] {
-            let (mut ranked, similar) = tools.ranked(emitted);
+            let (mut ranked, similar) = tools.ranked(emitted, &|_| true);
             ranked.truncate(similar);
             assert_eq!(ranked, expected, "{emitted}");
         }

@@ -62,6 +62,7 @@ impl Guard {
             let record = session.record();
             let seen = Seen { heard: &record.heard, workspace: self.workspace() };
             let mut report = tools.admission.admit(&call, Some(&seen));
+            tools.admission.hide(&mut report, &|tool| self.never_runs(tool).is_none());
             if requested == Requested::ByUser {
                 // Values in a call that the user wrote need no other source.
                 report.issues.retain(|issue| !issue.code.0.starts_with("UNGROUNDED"));

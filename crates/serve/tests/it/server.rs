@@ -115,6 +115,7 @@ fn a_tool_that_the_rules_never_let_run_is_not_offered_and_denied_when_called() {
     let input = [
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
         r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"erase"}}"#,
+        r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"erased"}}"#,
         "",
     ]
     .join("\n");
@@ -122,10 +123,12 @@ fn a_tool_that_the_rules_never_let_run_is_not_offered_and_denied_when_called() {
     wait(serve(&guard, &session, input.as_bytes(), &mut output)).unwrap();
     let output = String::from_utf8(output).unwrap();
     let answers: Vec<Value> = output.lines().map(json).collect();
-    let [list, call] = answers.as_slice() else { panic!("{output}") };
+    let [list, call, unknown] = answers.as_slice() else { panic!("{output}") };
     let names: Vec<&Value> =
         list["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
     assert_eq!(names, ["read"], "{list}");
     assert_eq!(call["result"]["isError"], true, "{call}");
     assert!(call.to_string().contains("authorization.rules[0]"), "{call}");
+    let unknown = unknown.to_string();
+    assert!(unknown.contains("read") && !unknown.contains("`erase`"), "{unknown}");
 }
