@@ -94,6 +94,19 @@ pub(crate) fn configured(
     configuration: &Options,
     state: Option<&StateFolder>,
 ) -> anyhow::Result<Vec<NamedServer>> {
+    filled_by(configuration, state, filled)
+}
+
+/// Checks the configured servers, without starting any; the environment may differ.
+pub(crate) fn check(configuration: &Options) -> anyhow::Result<()> {
+    filled_by(configuration, None, |text| Ok(text.to_owned())).map(drop)
+}
+
+fn filled_by(
+    configuration: &Options,
+    state: Option<&StateFolder>,
+    filled: fn(&str) -> anyhow::Result<String>,
+) -> anyhow::Result<Vec<NamedServer>> {
     let mut all = Vec::new();
     let servers = configuration.mcp.servers.iter();
     for (name, options) in servers.filter(|(_, options)| options.enabled) {
@@ -151,7 +164,10 @@ pub(crate) fn filled(text: &str) -> anyhow::Result<String> {
     while let Some((before, behind)) = rest.split_once("${") {
         let Some((name, after)) = behind.split_once('}') else { break };
         filled.push_str(before);
-        filled.push_str(&std::env::var(name).with_context(|| format!("`${{{name}}}`"))?);
+        filled.push_str(&std::env::var(name).map_err(|error| {
+            Complaint::new(format!("`${{{name}}}`: {error}"))
+                .help("set the variable, or `enabled = false` for the server")
+        })?);
         rest = after;
     }
     filled.push_str(rest);

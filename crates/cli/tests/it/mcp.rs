@@ -346,6 +346,7 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
         ("b", &list(2)),
         ("c", &said(&[call])),
         ("d", &list(4)),
+        ("away.toml", &format!("{one}[mcp.servers.away]\ncommand = [\"false\"]\n")),
         ("wrong.toml", "[mcp.servers.a__b]\ncommand = [\"x\"]\n"),
         ("end.toml", "[mcp.servers.a_]\ncommand = [\"x\"]\n"),
         ("both.toml", "[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://x\"\n"),
@@ -366,13 +367,18 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
         ran.code == 1 && ran.out.contains("moon__say") && ran.out.contains("sun__say"),
         "{ran}"
     );
+    let ran = desk.spawn(&variables, &["--config", "away.toml", "mcp", "inspect"], "");
+    assert!(ran.code == 2 && ran.out.contains("moon__say"), "{ran}");
+    assert!(ran.out.contains("unreachable: away"), "{ran}");
     for (file, why) in [
         ("wrong.toml", "cannot be used as a prefix"),
         ("end.toml", "cannot be used as a prefix"),
         ("both.toml", "either `command`"),
     ] {
-        let ran = desk.spawn(&variables, &["--config", file, "mcp"], "");
-        assert!(ran.code == 2 && ran.err.contains(why), "{ran}");
+        for command in [&["mcp"][..], &["config", "check"]] {
+            let ran = desk.spawn(&variables, &[&["--config", file], command].concat(), "");
+            assert!(ran.code == 2 && ran.err.contains(why), "{ran}");
+        }
     }
     let ran = desk.spawn(&variables, &["mcp"], "");
     assert!(ran.code == 2 && ran.err.contains("no server specified"), "{ran}");

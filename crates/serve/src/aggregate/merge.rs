@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::request::ParsedRequest;
 use crate::client::ALONE;
-use crate::mcp::{Members, agreed};
+use crate::mcp::{Members, UNREACHABLE, agreed};
 
 /// The lists that servers have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +51,12 @@ impl List {
 }
 
 /// Our greeting with the combined capabilities of all servers: the answer to `initialize` if a
-/// revision is `wanted`, else to `server/discover`.
-pub(super) fn greeting(wanted: Option<&str>, servers: &[(String, Value)]) -> String {
+/// revision is `wanted`, else to `server/discover`. Names the servers that are `away`.
+pub(super) fn greeting(
+    wanted: Option<&str>,
+    servers: &[(String, Value)],
+    away: &[String],
+) -> String {
     let mut capabilities = Map::new();
     let mut instructions = String::new();
     for (name, said) in servers {
@@ -73,6 +77,10 @@ pub(super) fn greeting(wanted: Option<&str>, servers: &[(String, Value)]) -> Str
     if !instructions.is_empty() {
         members.insert("instructions".to_owned(), instructions.trim_end().into());
     }
+    let mut meta = Map::new();
+    if !away.is_empty() {
+        meta.insert(UNREACHABLE.to_owned(), json!(away));
+    }
     match wanted {
         Some(wanted) => {
             members.insert("protocolVersion".to_owned(), agreed(Some(wanted)).into());
@@ -80,9 +88,11 @@ pub(super) fn greeting(wanted: Option<&str>, servers: &[(String, Value)]) -> Str
         }
         None => {
             members.insert("supportedVersions".to_owned(), json!([ALONE]));
-            members
-                .insert("_meta".to_owned(), json!({ "io.modelcontextprotocol/serverInfo": who }));
+            meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), who);
         }
+    }
+    if !meta.is_empty() {
+        members.insert("_meta".to_owned(), meta.into());
     }
     said.to_string()
 }

@@ -241,9 +241,13 @@ impl Aggregate {
                 };
                 self.downstream.can(said("capabilities").unwrap_or_default());
                 let wanted = said("protocolVersion");
-                Ok(greeting(wanted.as_ref().and_then(Value::as_str), &self.greetings().await))
+                let (said, away) = self.greetings().await;
+                Ok(greeting(wanted.as_ref().and_then(Value::as_str), &said, &away))
             }
-            "server/discover" => Ok(greeting(None, &self.greetings().await)),
+            "server/discover" => {
+                let (said, away) = self.greetings().await;
+                Ok(greeting(None, &said, &away))
+            }
             "tools/list" => self.list(List::Tools).await,
             "prompts/list" => self.list(List::Prompts).await,
             "resources/list" => self.list(List::Resources).await,
@@ -275,19 +279,26 @@ impl Aggregate {
         }
     }
 
-    /// The greeting of each reachable server.
-    async fn greetings(&self) -> Vec<(String, Value)> {
+    /// The greeting of each reachable server, and the names of the others.
+    async fn greetings(&self) -> (Vec<(String, Value)>, Vec<String>) {
         let members = self.members();
         let greetings = members.iter().map(|member| async move {
             match member.client().await {
-                Ok(client) => Some((member.name.clone(), client.greeting().clone())),
+                Ok(client) => (member.name.clone(), Some(client.greeting().clone())),
                 Err(error) => {
                     tracing::warn!("{error}");
-                    None
+                    (member.name.clone(), None)
                 }
             }
         });
-        join_all(greetings).await.into_iter().flatten().collect()
+        let (mut said, mut away) = (Vec::new(), Vec::new());
+        for (name, greeting) in join_all(greetings).await {
+            match greeting {
+                Some(greeting) => said.push((name, greeting)),
+                None => away.push(name),
+            }
+        }
+        (said, away)
     }
 
     /// The combined list of all servers. Unreachable servers are left out and logged.

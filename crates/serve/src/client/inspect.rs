@@ -1,6 +1,7 @@
 use serde_json::Value;
 
 use super::{Client, ClientError, ClientOptions};
+use crate::mcp::UNREACHABLE;
 use crate::upstream::Server;
 
 /// What a server offers.
@@ -14,6 +15,8 @@ pub struct Offer {
     pub instructions: Option<String>,
     /// The tools as listed by the server.
     pub tools: Vec<Value>,
+    /// Of several servers, the names of those that cannot be reached.
+    pub unreachable: Vec<String>,
 }
 
 /// Connects to a server, reads what it offers, and disconnects.
@@ -29,8 +32,14 @@ pub async fn inspect(server: &Server, options: &ClientOptions) -> Result<Offer, 
         greeting.get("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/serverInfo"))
     });
     let text = |member: &str| said.and_then(|said| said.get(member)?.as_str().map(str::to_owned));
-    let server = text("name").map(|name| (name, text("version").unwrap_or_default()));
+    let names_itself = text("name").map(|name| (name, text("version").unwrap_or_default()));
     let instructions = greeting.get("instructions").and_then(Value::as_str).map(str::to_owned);
+    let unreachable = greeting.get("_meta").and_then(|meta| meta.get(UNREACHABLE)?.as_array());
+    let names = unreachable.into_iter().flatten().filter_map(Value::as_str);
+    let unreachable = match server {
+        Server::Several(_) => names.map(str::to_owned).collect(),
+        _ => Vec::new(),
+    };
     let revision = client.revision().map(str::to_owned);
-    Ok(Offer { server, revision, instructions, tools: tools? })
+    Ok(Offer { server: names_itself, revision, instructions, tools: tools?, unreachable })
 }

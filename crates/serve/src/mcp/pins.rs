@@ -16,6 +16,9 @@ use super::looks::sentences;
 /// them, which a client may show a model.
 const BESIDE: [&str; 2] = ["_meta", "icons"];
 
+/// The member of our greeting's `_meta` that names the servers that cannot be reached.
+pub(crate) const UNREACHABLE: &str = "counterfoil/unreachable";
+
 /// The member of `_meta` with which several servers as one name the server of an entry.
 pub(crate) const SERVER: &str = "counterfoil/server";
 
@@ -286,7 +289,16 @@ fn of_greeting(said: &Value) -> String {
         });
     }
     if let Some(meta) = told.get_mut("_meta") {
-        *meta = serde_json::json!(sentences(meta));
+        let texts = sentences(meta);
+        let is_ours = |meta: &Value| {
+            meta.as_object().is_some_and(|meta| meta.keys().all(|name| name == UNREACHABLE))
+        };
+        // Which of several servers are away differs from one greeting to the next.
+        if texts.is_empty() && is_ours(meta) {
+            told.remove("_meta");
+        } else {
+            *meta = serde_json::json!(texts);
+        }
     }
     let able = |name: &str| said.get("capabilities").and_then(|able| able.get(name)).cloned();
     told.insert("experimental".to_owned(), able("experimental").unwrap_or_default());

@@ -7,9 +7,9 @@ use similar::TextDiff;
 
 use crate::config::{self, Migration};
 use crate::exit::{Complaint, Exit, note};
-use crate::files;
 use crate::global::Global;
 use crate::replace::replace;
+use crate::{files, servers};
 
 /// Check, show or migrate the configuration, or print its schema
 ///
@@ -76,6 +76,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             let found = config::find(&global.place())?;
             let settings = found.options.guard().resolve()?;
             config::names_exist(&found)?;
+            servers::check(&found.options)?;
             if found.files.is_empty() {
                 writeln!(out, "no configuration file; using defaults")?;
             }

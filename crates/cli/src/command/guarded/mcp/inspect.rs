@@ -29,7 +29,7 @@ use crate::state::State;
   counterfoil mcp inspect                   all configured servers, as one server
   counterfoil mcp inspect --format json -- x
 
-Exit codes: 0 no warnings and no changes, 1 warnings or changes, 2 the server does not respond.")]
+Exit codes: 0 no warnings and no changes, 1 warnings or changes, 2 a server does not respond.")]
 pub(crate) struct Arguments {
     #[command(flatten)]
     reach: Reach,
@@ -123,7 +123,11 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Format::Json => json_of(&name, &offer, &changes)?,
         Format::Text => text_of(&name, &offer, &changes, arguments.accept)?,
     }
-    Ok(if odd || !changes.is_empty() { Exit::Findings } else { Exit::Clean })
+    Ok(match (offer.unreachable.is_empty(), odd || !changes.is_empty()) {
+        (false, _) => Exit::Input,
+        (true, true) => Exit::Findings,
+        (true, false) => Exit::Clean,
+    })
 }
 
 /// Accepts all changes, so that none are left.
@@ -161,6 +165,7 @@ fn json_of(name: &str, offer: &Offer, changes: &[String]) -> anyhow::Result<()> 
         }),
         "tools": tools.collect::<Vec<_>>(),
         "changes": changes,
+        "unreachable": offer.unreachable,
     });
     writeln!(io::stdout(), "{shown:#}")?;
     Ok(())
@@ -186,6 +191,9 @@ fn text_of(name: &str, offer: &Offer, changes: &[String], accepted: bool) -> any
     }
     for odd in odd_instructions(offer) {
         writeln!(out, "  instructions: warning: {}", clean(&odd))?;
+    }
+    for name in &offer.unreachable {
+        writeln!(out, "unreachable: {name}")?;
     }
     for change in changes {
         writeln!(out, "changed: {}", clean(change))?;
