@@ -446,7 +446,12 @@ impl Gateway {
         }
         let mut answers = Vec::with_capacity(waiting.len());
         for (id, waiting) in waiting {
+            // The client does not know of our own requests.
+            let is_ours = matches!(waiting, Waiting::OwnTools { .. });
             self.closed(waiting, cancelled, why).await;
+            if is_ours {
+                continue;
+            }
             answers.push(message::error(Some(&id), code::SERVER_GONE, why));
         }
         self.end_tasks(why).await;

@@ -120,3 +120,28 @@ fn a_call_over_streams_is_checked_although_its_client_listed_nothing() {
         }
     });
 }
+
+#[test]
+fn a_client_is_not_told_what_the_gateway_asked_a_server_that_died() {
+    test(async {
+        let folder = tempfile::tempdir().unwrap();
+        let dies =
+            SERVER.replace(r#"*'"cursor":"two"'*) echo"#, r#"*'"cursor":"two"'*) exit; echo"#);
+        std::fs::write(folder.path().join("server.sh"), dies).unwrap();
+        let guard = Guard::builder().build().unwrap();
+        let gateway = Gateway::new(guard, SessionStart::default(), "words").unwrap();
+        let (client, server_end) = tokio::io::duplex(64 * 1024);
+        let mut command = Command::new("sh");
+        command.arg("server.sh").current_dir(folder.path());
+        let (read, mut write) = tokio::io::split(client);
+        let input = format!("{BEGIN}{}", call(1, "say", "word"));
+        write.write_all(input.as_bytes()).await.unwrap();
+        let streams = tokio::io::split(server_end);
+        relay(&gateway, command, streams, std::future::pending()).await.unwrap();
+        let (mut lines, mut told) = (BufReader::new(read).lines(), Vec::new());
+        while let Some(line) = lines.next_line().await.unwrap() {
+            told.push(json(&line)["id"].clone());
+        }
+        assert!(!told.is_empty() && told.iter().all(serde_json::Value::is_number), "{told:?}");
+    });
+}
