@@ -234,12 +234,7 @@ impl Admission {
         }
     }
 
-    fn unknown_tool(
-        &self,
-        tool: &str,
-        registered: bool,
-        offers: &dyn Fn(&str) -> bool,
-    ) -> Issue {
+    fn unknown_tool(&self, tool: &str, registered: bool, offers: &dyn Fn(&str) -> bool) -> Issue {
         let block = |message| Issue::new(code::UNKNOWN_TOOL, IssueSeverity::Block, tool, message);
         if tool.trim().is_empty() {
             // Listing the tools to a model that sent an empty name primes more empty calls.

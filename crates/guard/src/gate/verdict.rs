@@ -50,7 +50,8 @@ impl Reason {
     /// The category of a denial for these reasons.
     #[must_use]
     pub fn category(reasons: &[Self]) -> ToolErrorCategory {
-        match reasons.iter().any(|reason| reason.code == APPROVAL_REQUIRED) {
+        let asks = |reason: &Self| reason.code == APPROVAL_REQUIRED;
+        match !reasons.is_empty() && reasons.iter().all(asks) {
             true => ToolErrorCategory::ConfirmationRequired,
             false => ToolErrorCategory::PolicyBlocked,
         }

@@ -5,6 +5,7 @@ use clap::Args;
 use counterfoil_guard::{AppendError, Approval, Draft, Guard, PersonsDecision, Receipt};
 use counterfoil_model::Digest;
 use counterfoil_report::{json_line, shorten, visible};
+use jiff::Timestamp;
 
 use crate::approver::{agreed, user};
 use crate::config;
@@ -92,6 +93,9 @@ fn list(guard: &Guard) -> anyhow::Result<Exit> {
         let call = format!("{} {}", receipt.tool, json_line(&receipt.arguments));
         writeln!(out, "{}\n  {}", receipt.execution_id, shorten(&visible(&call), 200))?;
         writeln!(out, "  {}", visible(receipt.reason().unwrap_or_default()))?;
+        let time = Timestamp::from_millisecond(receipt.started_at).unwrap_or_default();
+        let session = visible(&receipt.session_id);
+        writeln!(out, "  in session {session}, {}", time.strftime("%Y-%m-%d %H:%M:%SZ"))?;
     }
     Ok(Exit::Clean)
 }
