@@ -1,7 +1,7 @@
 use counterfoil_ledger::{
     AppendAuditError, AuditEntry, AuditResult, Closed, Egress, ExitCode, Opened, Rejected,
 };
-use counterfoil_model::{PermitBasis, Status, ToolErrorCategory};
+use counterfoil_model::{Origin, PermitBasis, Status, ToolErrorCategory};
 use counterfoil_tools::RolledBack;
 
 use crate::guard::Guard;
@@ -118,6 +118,10 @@ fn entry(session: &Session, opened: &Opened, result: AuditResult) -> AuditEntry 
         PermitBasis::Reported => (Some("reported".to_owned()), None),
         PermitBasis::Nothing => (None, None),
     };
+    let server = match &opened.origin {
+        Origin::Mcp { server } => Some(server),
+        _ => None,
+    };
     AuditEntry {
         trust: opened.trust,
         approved_by,
@@ -130,6 +134,7 @@ fn entry(session: &Session, opened: &Opened, result: AuditResult) -> AuditEntry 
         correlation_id: (!opened.call_id.is_empty()).then(|| opened.call_id.clone()),
         speculative: opened.links.speculative,
         cached_from: opened.links.cached_from.clone(),
+        server: server.cloned(),
         ..AuditEntry::new(opened.tool.clone(), opened.arguments.clone(), result)
     }
 }

@@ -57,6 +57,7 @@ pub(super) fn cleaned(entry: &AuditEntry, redactor: &Redactor) -> AuditEntry {
         correlation_id: option(&entry.correlation_id),
         speculative: entry.speculative,
         cached_from: option(&entry.cached_from),
+        server: option(&entry.server),
     }
 }
 

@@ -48,6 +48,8 @@ pub struct AuditEntry {
     pub speculative: bool,
     /// The execution whose result was reused.
     pub cached_from: Option<String>,
+    /// The MCP server whose tool it is.
+    pub server: Option<String>,
 }
 
 impl AuditEntry {
@@ -75,6 +77,7 @@ impl AuditEntry {
             correlation_id: None,
             speculative: false,
             cached_from: None,
+            server: None,
         }
     }
 }

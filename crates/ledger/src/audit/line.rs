@@ -87,6 +87,8 @@ struct Written {
     speculative: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cached_from: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    server: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
     missed: u64,
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -173,6 +175,7 @@ impl Written {
             correlation_id: entry.correlation_id,
             speculative: entry.speculative,
             cached_from: entry.cached_from,
+            server: entry.server,
             missed: 0,
             set_aside: 0,
             previous,
@@ -307,6 +310,7 @@ pub(super) fn read(line: &[u8]) -> Result<AuditLine, LineError> {
         correlation_id: written.correlation_id,
         speculative: written.speculative,
         cached_from: written.cached_from,
+        server: written.server,
     };
     Ok(AuditLine {
         seq: written.seq,

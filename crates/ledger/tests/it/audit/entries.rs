@@ -30,6 +30,7 @@ fn full() -> AuditEntry {
         correlation_id: Some("trace-7".to_owned()),
         speculative: false,
         cached_from: None,
+        server: None,
     }
 }
 
@@ -78,6 +79,7 @@ fn what_is_written_is_read() {
         AuditEntry::new("t", json!({"a": {"b": 1.5}}), rollback),
         AuditEntry { speculative: true, ..full() },
         AuditEntry { cached_from: Some("shell_1793620800000_00000001".to_owned()), ..full() },
+        AuditEntry { server: Some("shop".to_owned()), ..full() },
         AuditEntry { egress: vec![egress(None), egress(Some("denied"))], ..full() },
     ];
     let shelf = Shelf::new();

@@ -177,6 +177,7 @@ fn details(line: &AuditLine) -> Vec<String> {
         ("id", &entry.execution_id),
         ("session", &entry.session_id),
         ("caller", &entry.caller_id),
+        ("server", &entry.server),
         ("approved by", &entry.approved_by),
         ("rule", &entry.policy_match),
     ];

@@ -11,7 +11,7 @@ use super::sources::problem_line;
 use crate::exit::{Complaint, Exit};
 
 /// The columns, named after the members of a line.
-const COLUMNS: [(&str, fn(&AuditLine) -> String); 22] = [
+const COLUMNS: [(&str, fn(&AuditLine) -> String); 23] = [
     ("seq", |line| line.seq.to_string()),
     ("ts", |line| time(line.at)),
     ("tool", |line| line.entry.tool.clone()),
@@ -34,6 +34,7 @@ const COLUMNS: [(&str, fn(&AuditLine) -> String); 22] = [
     ("correlation_id", |line| line.entry.correlation_id.clone().unwrap_or_default()),
     ("speculative", |line| line.entry.speculative.to_string()),
     ("cached_from", |line| line.entry.cached_from.clone().unwrap_or_default()),
+    ("server", |line| line.entry.server.clone().unwrap_or_default()),
     ("warnings", |line| line.entry.warnings.join(",")),
     ("digest", |line| line.digest.to_string()),
 ];
