@@ -112,7 +112,13 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         };
         Complaint::new(format!("`{name}`: {error}")).help(help)
     })?;
-    let pins = in_file(place(&global.state()?.create()?, reach));
+    let place = place(&global.state()?.create()?, reach);
+    let reference = match (arguments.accept, place.exists()) {
+        (true, _) => Reference::Accepted,
+        (false, true) => Reference::Earlier,
+        (false, false) => Reference::New,
+    };
+    let pins = in_file(place);
     let changes = match arguments.accept {
         true => accepted(&pins, &offer)?,
         false => changed(&pins, &offer)?,
@@ -121,13 +127,24 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         || !odd_instructions(&offer).is_empty();
     match arguments.format {
         Format::Json => json_of(&name, &offer, &changes)?,
-        Format::Text => text_of(&name, &offer, &changes, arguments.accept)?,
+        Format::Text => text_of(&name, &offer, &changes, reference)?,
     }
     Ok(match (offer.unreachable.is_empty(), odd || !changes.is_empty()) {
         (false, _) => Exit::Input,
         (true, true) => Exit::Findings,
         (true, false) => Exit::Clean,
     })
+}
+
+/// The definitions with which later ones are compared.
+#[derive(Debug, Clone, Copy)]
+enum Reference {
+    /// Those of an earlier time.
+    Earlier,
+    /// These, because there were none.
+    New,
+    /// These, because the user accepts them.
+    Accepted,
 }
 
 /// Accepts all changes, so that none are left.
@@ -171,7 +188,12 @@ fn json_of(name: &str, offer: &Offer, changes: &[String]) -> anyhow::Result<()> 
     Ok(())
 }
 
-fn text_of(name: &str, offer: &Offer, changes: &[String], accepted: bool) -> anyhow::Result<()> {
+fn text_of(
+    name: &str,
+    offer: &Offer,
+    changes: &[String],
+    reference: Reference,
+) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let (of, version) = offer.server.clone().unwrap_or_default();
     let revision = offer.revision.as_deref().unwrap_or("unknown");
@@ -198,10 +220,15 @@ fn text_of(name: &str, offer: &Offer, changes: &[String], accepted: bool) -> any
     for change in changes {
         writeln!(out, "changed: {}", clean(change))?;
     }
-    match (changes.is_empty(), accepted) {
-        (_, true) => writeln!(out, "accepted: later versions will be compared with this one")?,
-        (true, _) => writeln!(out, "no changes since the server was first seen")?,
-        (false, _) => {
+    match (reference, changes.is_empty()) {
+        (Reference::Accepted, _) => {
+            writeln!(out, "accepted: later versions will be compared with this one")?;
+        }
+        (Reference::New, _) => {
+            writeln!(out, "first seen now: later versions will be compared with this one")?;
+        }
+        (Reference::Earlier, true) => writeln!(out, "no changes since the server was first seen or accepted")?,
+        (Reference::Earlier, false) => {
             writeln!(out, "help: review the changes, then pass `--accept` to accept them")?;
         }
     }
