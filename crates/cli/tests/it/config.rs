@@ -51,6 +51,7 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
             "c.toml",
             &format!("{MODEL}[agent]\ncompress_provider = \"main\"\n[judge]\nname = \"main\"\n"),
         ),
+        ("off.toml", "[[tools.policy.rules]]\ntool = \"erase\"\n"),
         ("none.toml", "[agent]\n\nprovider = \"main\"\n"),
         ("skills.toml", "[agent]\nskill_paths = [\n  \".\",\n  \"absent\",\n]\n"),
         (
@@ -60,6 +61,8 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
         ("model.toml", &format!("{MODEL}\n[[llm.providers]]\nname = \"other\"\n")),
     ]);
     assert_eq!(desk.run("config check --config c.toml").code, 0);
+    let ran = desk.run("config check --config off.toml");
+    assert!(ran.code == 0 && ran.err.contains("rules of `tools.policy` are off"), "{ran}");
     for (file, expected) in [
         (
             "none",

@@ -84,6 +84,21 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
                 writeln!(out, "{}: valid", file.display())?;
             }
             settings.dependencies.notice().map(note).transpose()?;
+            let tools = &found.options.tools;
+            for (section, is_off) in [
+                ("policy", !tools.policy.enabled && !tools.policy.rules.is_empty()),
+                (
+                    "authorization",
+                    !tools.authorization.enabled && !tools.authorization.rules.is_empty(),
+                ),
+            ] {
+                if is_off {
+                    note(format!(
+                        "the rules of `tools.{section}` are off; to apply them, set \
+                         `enabled = true`"
+                    ))?;
+                }
+            }
         }
         Action::Show { format } => {
             let found = config::find(&global.place())?;
