@@ -35,7 +35,7 @@ pub struct FixationSettings {
     /// Number of consecutive calls of one tool at which the model is nudged. `None`, the default,
     /// turns this off, because ten different reads in a row are ordinary work.
     pub streak: Option<usize>,
-    /// Number of recent calls considered for streaks.
+    /// Minimum number of latest calls that are kept for finding cycles. It limits no count.
     pub window: usize,
     /// Tools that are meant to be called repeatedly.
     pub pollers: BTreeSet<String>,
@@ -268,7 +268,7 @@ impl Fixation {
 
     fn count_name(&mut self, tool: &str) -> Option<(FixationKind, usize, usize)> {
         if self.streak.0 == tool {
-            self.streak.1 = (self.streak.1 + 1).min(self.settings.window.max(1));
+            self.streak.1 += 1;
         } else {
             self.streak = (tool.to_owned(), 1);
         }
@@ -480,7 +480,7 @@ mod tests {
         let mut fixation =
             Fixation::new(FixationSettings { streak: Some(3), ..FixationSettings::default() });
         let mut nudges = Vec::new();
-        for n in 0..4 {
+        for n in 0..12 {
             let arguments = Arguments::raw(format!("{{\"n\":{n}}}"));
             let step = Step {
                 tool: "read",
@@ -489,18 +489,21 @@ mod tests {
                 ending: Ending::Succeeded,
                 writes: Some(false),
             };
-            nudges.push(fixation.record(step).is_some());
+            nudges.push(fixation.record(step).unwrap_or_default());
         }
-        assert_eq!(nudges, [false, false, true, true]);
+        assert_eq!(nudges[..2], ["", ""]);
+        for (count, nudge) in (1..).zip(&nudges).skip(2) {
+            assert!(nudge.contains(&format!("`read` {count} times in a row")), "{nudge}");
+        }
         assert!(fixation.events().iter().all(|e| e.kind == FixationKind::Name && !e.refused));
         assert_eq!(
             fixation.streak_info(),
             StreakInfo {
                 current_tool: "read".to_owned(),
-                streak_count: 4,
+                streak_count: 12,
                 threshold: 3,
                 at_threshold: true,
-                nudges_sent: 2
+                nudges_sent: 10
             }
         );
     }

@@ -18,7 +18,8 @@ pub struct FixationOptions {
     /// is no such limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streak: Option<usize>,
-    /// The number of latest calls in which calls of one tool are counted; at least `streak`.
+    /// The minimum number of latest calls that are remembered to find repeated cycles of calls. It
+    /// limits no count.
     pub window: usize,
     /// Names of tools that are called repeatedly on purpose, in addition to `shell_output`.
     pub pollers: Vec<String>,
@@ -58,22 +59,7 @@ impl FixationOptions {
                 return Err(FixationOptionsError::TooSmall { key, given });
             }
         }
-        // The window must be at least as long as the streak.
-        let window = window.max(streak.unwrap_or(0));
         let pollers = pollers.into_iter().chain([SHELL_OUTPUT.to_owned()]).collect();
         Ok(FixationSettings { nudge, refuse, streak, window, pollers })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::FixationOptions;
-
-    #[test]
-    fn a_streak_widens_the_window() {
-        for (streak, window, expected) in [(Some(15), 10, 15), (Some(5), 10, 10), (None, 10, 10)] {
-            let options = FixationOptions { streak, window, ..FixationOptions::default() };
-            assert_eq!(options.resolve().unwrap().window, expected, "{streak:?} {window}");
-        }
     }
 }

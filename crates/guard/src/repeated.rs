@@ -12,8 +12,10 @@ use crate::gate::words;
 use crate::guard::Guard;
 use crate::session::Calls;
 
-/// The number of latest events that are read: enough for the longest cycle that is detected.
+/// The number of latest events that are read first: enough for the longest cycle that is detected.
 const EVENTS: u64 = 96;
+/// How many times as many events are read next, if a repetition may have begun earlier.
+const FURTHER: u64 = 8;
 
 /// The latest call that ended, with the hint about its repetition, if any.
 pub(crate) type Last = Option<(Opened, Option<String>)>;
@@ -26,9 +28,29 @@ pub(crate) fn remembered(
     ledger: &Ledger,
     session: &str,
     caller: Option<&str>,
-    fixation: Fixation,
+    settings: &FixationSettings,
 ) -> Result<(Fixation, Last), ReadLedgerError> {
-    Ok(replayed(ledger.last_events(session, EVENTS)?, caller, fixation))
+    let mut count = EVENTS;
+    loop {
+        let events = ledger.last_events(session, count)?;
+        let begins = u64::try_from(events.len()).is_ok_and(|read| read < count);
+        let afresh = events.iter().any(|event| starts_afresh(&event.draft));
+        let (fixation, last) = replayed(events, caller, Fixation::new(settings.clone()));
+        // Only the count of a repetition depends on what came before.
+        if begins || afresh || fixation.events().is_empty() {
+            return Ok((fixation, last));
+        }
+        count = count.saturating_mul(FURTHER);
+    }
+}
+
+/// Whether repetitions are counted afresh: after a message of the user, earlier ones belong to
+/// another task.
+fn starts_afresh(draft: &Draft) -> bool {
+    match draft {
+        Draft::Said(said) => said.role == Role::User,
+        draft => matches!(draft, Draft::Cleared),
+    }
 }
 
 /// Lists the repetitions without progress in a session, from its events: first the agent's, then
@@ -137,9 +159,7 @@ fn replayed(
                     writes: None,
                 });
             }
-            // After a message of the user, earlier repetitions belong to another task.
-            Draft::Said(said) if said.role == Role::User => fixation.reset(),
-            Draft::Cleared => fixation.reset(),
+            draft if starts_afresh(&draft) => fixation.reset(),
             _ => {}
         }
     }

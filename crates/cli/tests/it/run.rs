@@ -523,7 +523,7 @@ fn repetition_across_runs_is_told_counted_and_refused() {
         let nudge = whole["nudge"].as_str().unwrap_or_default();
         assert_eq!(nudge.starts_with("You have called `shell`"), n > 1, "{whole:#}");
     }
-    assert_eq!(repetition("f"), (3, false));
+    assert_eq!(repetition("f"), (5, false));
     for n in 1..=6 {
         let ran = shop.run("run read_file --session g path=nope.txt", "");
         assert_eq!(ran.err.contains("REPEATED_CALL"), n > 2, "{ran}");

@@ -57,6 +57,6 @@ fn redacted(guard: &Guard, arguments: &ExactValue) -> Arguments {
 }
 
 fn past(guard: &Guard, session: &Session, around: &Surroundings) -> Option<(Fixation, Last)> {
-    let fixation = Fixation::new(guard.settings().fixation.clone());
-    remembered(guard.ledger(), session.id(), around.caller.as_deref(), fixation).ok()
+    let (caller, settings) = (around.caller.as_deref(), &guard.settings().fixation);
+    remembered(guard.ledger(), session.id(), caller, settings).ok()
 }

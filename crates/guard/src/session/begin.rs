@@ -75,7 +75,7 @@ impl Session {
         let mut fixation = Fixation::new(guard.settings().fixation.clone());
         // The session's history in other processes counts, too.
         if record.calls.made > 0 {
-            (fixation, _) = remembered(ledger, &id, None, fixation)?;
+            (fixation, _) = remembered(ledger, &id, None, &guard.settings().fixation)?;
             if guard.policy().settings.utility.enabled() {
                 recall(guard, &id, &mut record.calls)?;
             }

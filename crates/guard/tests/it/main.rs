@@ -25,6 +25,7 @@ mod offer;
 mod offer_pages;
 mod overflow;
 mod reformat;
+mod repeated;
 mod retry;
 #[path = "../../../ledger/tests/it/ledger/postgres/server.rs"]
 #[expect(dead_code, clippy::disallowed_methods, reason = "the tests of the ledger use all of it")]
