@@ -1,7 +1,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use counterfoil_model::{Arguments, Catalog, ExactValue, JsonError, Tool, ToolCall};
+use counterfoil_model::{
+    Arguments, Catalog, ExactValue, JsonError, Tool, ToolCall, without_hidden_arguments,
+    without_hidden_parameters,
+};
 use serde_json::{Value, json};
 
 use crate::catalog_lint::{CatalogIssue, lint};
@@ -90,8 +93,8 @@ impl Admission {
         let mut tools = HashMap::with_capacity(catalog.len());
         for tool in catalog.iter() {
             issues.extend(lint(tool));
-            let parameters = tool.parameters.as_ref();
-            let compiled = parameters.map(|p| Schema::compile_in_part(p, &settings.remotes));
+            let parameters = tool.parameters.as_ref().map(without_hidden_parameters);
+            let compiled = parameters.map(|p| Schema::compile_in_part(&p, &settings.remotes));
             let mut unusable = None;
             let schema = match compiled {
                 None => None,
@@ -120,7 +123,8 @@ impl Admission {
         self.admit_parts(&call.tool, &call.arguments, context)
     }
 
-    /// Like [`Admission::admit`], for a name and arguments.
+    /// Like [`Admission::admit`], for a name and arguments. No issue names the model's thinking in
+    /// the arguments.
     #[must_use]
     pub fn admit_parts(
         &self,
@@ -147,7 +151,8 @@ impl Admission {
             let issue = Issue::new(code::INVALID_SCHEMA, IssueSeverity::Block, tool, message);
             report.issues.push(issue);
         }
-        if let Some(value) = self.object(entry, arguments, &mut report) {
+        let arguments = without_hidden_arguments(arguments);
+        if let Some(value) = self.object(entry, &arguments, &mut report) {
             self.check(entry, value, context, &mut report);
         }
         report

@@ -1,6 +1,7 @@
+use std::borrow::Cow;
 use std::io::{self, BufRead, Cursor, Read};
 
-use counterfoil_model::{Format, Problem};
+use counterfoil_model::{Format, Problem, Transcript, without_hidden_arguments};
 
 use crate::decompress::read_up_to;
 use crate::detect::{self, HEAD};
@@ -85,8 +86,9 @@ pub fn read(
     let mut source = Source::new(input, layout, options.max_line);
     source.continues = options.continues;
     let mut sessions = 0;
-    reader.read(&mut source, &options.name, &mut |reading| {
+    reader.read(&mut source, &options.name, &mut |mut reading| {
         sessions += 1;
+        take_thinking_out(&mut reading.transcript);
         sink(reading);
     })?;
     Ok(Summary {
@@ -96,6 +98,16 @@ pub fn read(
         problems: source.take_problems(),
         broken: source.take_broken(),
     })
+}
+
+/// Removes the thinking that a model wrote into the arguments of its calls, which only the model may
+/// see.
+fn take_thinking_out(transcript: &mut Transcript) {
+    for call in transcript.messages.iter_mut().flat_map(|message| &mut message.calls) {
+        if let Cow::Owned(arguments) = without_hidden_arguments(&call.arguments) {
+            call.arguments = arguments;
+        }
+    }
 }
 
 /// The beginning of an input, used for detection. If the first line is longer, the head extends to

@@ -86,7 +86,8 @@ pub use counterfoil_ledger::{
     Receipt, Rejected, Requested, SystemClock, SystemRandomness, TraceContext, TraceContextError,
     TrustLevel,
 };
-pub use counterfoil_redact::{Redactor, SecretCategory, without_hidden};
+pub use counterfoil_model::without_hidden;
+pub use counterfoil_redact::{Redactor, SecretCategory};
 #[cfg(feature = "shell")]
 pub use counterfoil_sandbox::Sandbox;
 pub use counterfoil_sandbox::{Profile, SandboxOptions, SandboxOptionsError, SandboxSettings};

@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use counterfoil_ledger::{Phase, Requested, TrustLevel};
-use counterfoil_model::{ExactValue, Message, Role, Tool, ToolCall, Transcript};
-use counterfoil_redact::without_hidden;
+use counterfoil_model::{ExactValue, Message, Role, Tool, ToolCall, Transcript, without_hidden};
 use counterfoil_tools::Scene;
 use serde::Serialize;
 use serde_json::Value;

@@ -21,6 +21,7 @@ mod execution_id;
 mod failure;
 mod family;
 mod finding;
+mod hidden;
 mod json;
 mod receipt;
 mod span;
@@ -42,6 +43,10 @@ pub use family::Family;
 pub use finding::{
     CallRef, Code, Confidence, Evidence, EvidenceSource, Finding, Grade, JudgeNote, Mode, Severity,
     Subject, Verdict,
+};
+pub use hidden::{
+    HIDDEN, is_hidden, names_hidden, take_hidden_out, without_hidden, without_hidden_arguments,
+    without_hidden_parameters,
 };
 pub use json::{JsonError, JsonLimits, parse_strict};
 pub use receipt::{BackgroundRun, Confinement, PermitBasis, RecordedReceipt, SideEffect, Status};

@@ -3,13 +3,11 @@
 //!
 //! [`Redactor`] finds keywords that begin secrets in one pass, tries the pattern of a keyword only
 //! where that keyword occurs, and confirms with a check. The patterns are in `table.rs`.
-//! [`without_hidden`] removes the thinking of a model from its calls.
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
 
 mod accept;
 mod columns;
 mod disguise;
-mod hidden;
 mod home;
 mod names;
 mod pattern;
@@ -24,7 +22,6 @@ use std::path::Path;
 use counterfoil_model::ExactValue;
 use serde_json::Value;
 
-pub use hidden::{HIDDEN, is_hidden, names_hidden, take_hidden_out, without_hidden};
 pub use pattern::SecretCategory;
 
 use home::Home;

@@ -1,6 +1,7 @@
 //! `validate`: checks calls against a list of tools.
 
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
 use crate::Desk;
 
@@ -50,6 +51,40 @@ fn the_answer_to_the_model() {
     exit 1
     {"role":"tool","tool_call_id":"c1","content":"Tool call rejected: get_order; nothing was executed.\n\nIssues:\n- [MISSING_REQUIRED] `/id` is required but missing; expected integer\n\nCorrect the arguments named above and make the call once more. Do not report this call as done."}
     "#);
+}
+
+#[test]
+fn hidden_thinking_is_printed_nowhere() {
+    let call = |arguments: &str| json!({ "name": "get_order", "arguments": arguments }).to_string();
+    let calls = [
+        call(r#"{"_tafc_think":"a thought","id":"7"}"#),
+        call(r#"{"_TAFC_THINK":"a thought","id":7}"#),
+        call(r#"{"id":7,"_tafc_think":"a thought"#),
+    ];
+    let tools = r#"[{"name":"get_order","parameters":{"type":"object","properties":{"_tafc_think":{"type":"string"},"id":{"type":"integer"}},"required":["_tafc_think","id"]}}]"#;
+    let message = |call: &String| {
+        let function: Value = serde_json::from_str(call).unwrap();
+        let call = json!({ "id": "c1", "type": "function", "function": function });
+        json!({ "role": "assistant", "content": null, "tool_calls": [call] })
+    };
+    let messages: Vec<Value> = calls.iter().map(message).collect();
+    let log = json!({ "messages": messages }).to_string();
+    let files = [("tools.json", tools), ("calls.jsonl", &calls.join("\n")), ("log.json", &log)];
+    let desk = Desk::with(&files);
+    for line in [
+        "validate calls.jsonl",
+        "validate calls.jsonl --format text",
+        "validate calls.jsonl --as-tool-result",
+        "check log.json --why --show-supported",
+        "check log.json --format json",
+        "check log.json --format sarif",
+        "check log.json --format html",
+    ] {
+        let ran = desk.run(&format!("{line} --tools tools.json"));
+        let printed = format!("{}{}", ran.out, ran.err);
+        assert!(ran.code == 1 && printed.contains("the arguments are"), "{ran}");
+        assert!(!printed.contains("thought") && !printed.contains("MISSING_REQUIRED"), "{ran}");
+    }
 }
 
 #[test]

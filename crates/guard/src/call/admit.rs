@@ -2,8 +2,7 @@ use std::sync::Arc;
 
 use counterfoil_admission::CallReport;
 use counterfoil_ledger::Requested;
-use counterfoil_model::{Catalog, ToolCall, ToolErrorCategory};
-use counterfoil_redact::without_hidden;
+use counterfoil_model::{Catalog, ToolCall, ToolErrorCategory, without_hidden};
 use counterfoil_tools::Scene;
 
 use crate::admitted::Admitted;

@@ -17,8 +17,7 @@ mod reformat;
 mod reject;
 
 use counterfoil_ledger::Links;
-use counterfoil_model::ToolCall;
-use counterfoil_redact::take_hidden_out;
+use counterfoil_model::{ToolCall, take_hidden_out};
 
 use crate::auditing::AuditContext;
 use crate::session::{Session, Surroundings};

@@ -1,6 +1,6 @@
 //! Adds room to think to schemas that are hard to fill in (think-augmented function calling).
 
-use counterfoil_redact::{HIDDEN, is_hidden};
+use counterfoil_model::{HIDDEN, is_hidden};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};

@@ -1,8 +1,7 @@
 use std::sync::Arc;
 
 use counterfoil_ledger::{Links, Requested, TrustLevel};
-use counterfoil_model::{Status, ToolCall};
-use counterfoil_redact::take_hidden_out;
+use counterfoil_model::{Status, ToolCall, take_hidden_out};
 use counterfoil_tools::{CacheKey, CachedResult, Scene, is_cacheable};
 use futures_util::future::{AbortHandle, Abortable};
 

@@ -1,5 +1,5 @@
-use counterfoil_model::Digest;
-use counterfoil_redact::{Redactor, is_hidden, names_hidden};
+use counterfoil_model::{Digest, is_hidden, names_hidden};
+use counterfoil_redact::Redactor;
 use serde_json::{Value, json};
 
 use super::egress::Egress;
