@@ -25,6 +25,8 @@ pub fn rejection_text(report: &CallReport) -> String {
         "Call only the available tools, by their exact names."
     } else if has("REPEATED_CALL") {
         "Do not make this call again: continue with what you already know."
+    } else if has("MALFORMED_ARGUMENTS") {
+        "Make the call once more, with all of its arguments in one JSON object."
     } else {
         "Correct the arguments named above and make the call once more."
     };

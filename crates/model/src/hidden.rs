@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::call::{Arguments, ToolCall};
+use crate::json::JsonError;
 
 /// The prefix of argument names that hold the model's thinking, in any case of letters. Only the
 /// model may see it, so it is removed before anything is recorded.
@@ -41,7 +42,8 @@ pub fn take_hidden_out(call: ToolCall) -> (ToolCall, bool) {
 
 /// The arguments without hidden thinking; borrowed if there is none.
 ///
-/// Nothing is left of arguments that cannot be parsed but may contain thinking.
+/// Of arguments that cannot be parsed but may contain thinking, only their fault is left, so that
+/// whoever refuses them can name it: cut-off arguments stay cut off.
 #[must_use]
 pub fn without_hidden_arguments(arguments: &Arguments) -> Cow<'_, Arguments> {
     let text = arguments.as_str();
@@ -58,7 +60,10 @@ pub fn without_hidden_arguments(arguments: &Arguments) -> Cow<'_, Arguments> {
             return Cow::Owned(Arguments::from(&value));
         }
         _ if !named => return Cow::Borrowed(arguments),
-        _ => "",
+        Ok(value) if value.is_array() => "[]",
+        Ok(_) => "\"<removed>\"",
+        Err(JsonError::Truncated(_)) => "{",
+        Err(_) => "<removed>",
     };
     Cow::Owned(Arguments::raw(left))
 }
@@ -102,13 +107,15 @@ mod tests {
             ),
             ("{\"\\u005ftafc_think\": \"secret\", \"a\": 1}", "{\"a\":1}"),
             ("{\"a\": \"about _tafc_think\"}", "{\"a\": \"about _tafc_think\"}"),
-            ("{\"_tafc_think\": \"secret\"", ""),
+            ("{\"_tafc_think\": \"secret\"", "{"),
+            ("{\"_tafc_think\": \"secret\", \"a\": }", "<removed>"),
+            ("\"{\\\"_tafc_think\\\": \\\"secret\\\"}\"", "\"<removed>\""),
             ("{\"_TAFC_THINK\": \"secret\", \"a\": 1}", "{\"a\":1}"),
             (
                 "{\"_Tafc_Think_2\": \"secret\", \"a\": {\"_TAFC_think\": 1, \"b\": 2}}",
                 "{\"a\":{\"b\":2}}",
             ),
-            ("[{\"_TAFC_THINK\": \"secret\"}]", ""),
+            ("[{\"_TAFC_THINK\": \"secret\"}]", "[]"),
             ("{\"tafc_think\": \"é\", \"é\": 1}", "{\"tafc_think\": \"é\", \"é\": 1}"),
             ("not json", "not json"),
         ] {

@@ -293,7 +293,7 @@ fn whoever_watches_sees_no_hidden_thinking() {
     for (written, seen) in [
         (r#"{"_tafc_think":"a secret","order":7}"#, r#"{"order":7}"#),
         (r#"{"_TAFC_THINK_2":"a secret","order":7}"#, r#"{"order":7}"#),
-        (r#"{"_tafc_think":"a secret","order":7"#, ""),
+        (r#"{"_tafc_think":"a secret","order":7"#, "{"),
         (r#"{"order": 7}"#, r#"{"order": 7}"#),
     ] {
         let model = Script::new([calls(&[("c1", "get_order", written)]), says("Anything else?")]);

@@ -82,7 +82,7 @@ fn hidden_thinking_is_printed_nowhere() {
     ] {
         let ran = desk.run(&format!("{line} --tools tools.json"));
         let printed = format!("{}{}", ran.out, ran.err);
-        assert!(ran.code == 1 && printed.contains("the arguments are"), "{ran}");
+        assert!(ran.code == 1 && printed.contains("the arguments are incomplete"), "{ran}");
         assert!(!printed.contains("thought") && !printed.contains("MISSING_REQUIRED"), "{ran}");
     }
 }
