@@ -125,6 +125,7 @@ fn read_by(command: &str) -> Vec<String> {
     let is_number = |word: &str| word.bytes().all(|b| b.is_ascii_digit());
     words
         .filter(|word| word.len() >= 3 && !word.starts_with('-') && !is_number(word))
+        .filter(|word| after_scheme(word).is_none())
         .filter(|word| !made.iter().any(|made| word.starts_with(made.as_str())))
         .map(str::to_owned)
         .collect()
@@ -141,7 +142,7 @@ fn named<'v>(parameter: &str, text: &'v str) -> Option<(NeedleKind, &'v str)> {
     if holds_text(parameter) {
         return None;
     }
-    if let Some(rest) = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://")) {
+    if let Some(rest) = after_scheme(text).filter(|_| !text.starts_with("file:")) {
         let rest = rest.strip_prefix("www.").unwrap_or(rest).trim_end_matches('/');
         return (!rest.is_empty()).then_some((NeedleKind::Url, rest));
     }
@@ -166,6 +167,14 @@ fn path_name(text: &str) -> Option<&str> {
     let name = text.trim_end_matches(['/', '\\']).rsplit(['/', '\\']).next()?;
     let nested = text.contains(['/', '\\']);
     (plain && nested && name.len() >= 3 && name != "...").then_some(name)
+}
+
+/// What follows the scheme of a URL: `example.org/a` in `https://example.org/a`.
+fn after_scheme(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once("://")?;
+    let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic());
+    let spelt = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.');
+    (named && scheme.bytes().all(spelt)).then_some(rest)
 }
 
 fn is_email(text: &str) -> bool {
@@ -265,6 +274,16 @@ mod tests {
             (json!({ "path": "gone.rs" }), vec![], vec!["gone.rs"]),
             (json!({ "path": "*.rs" }), vec![], vec![]),
             (json!({ "command": "cat src/gone.rs | wc -l" }), vec![], vec!["src/gone.rs"]),
+            (
+                json!({ "command": "cat https://a.org/b.txt; ls s3://b/c; wc -l ftp://d.org/e" }),
+                vec![],
+                vec![],
+            ),
+            (
+                json!({ "path": "s3://bucket/gone.rs" }),
+                vec!["s3://bucket/gone.rs"],
+                vec!["s3://bucket/gone.rs"],
+            ),
             (json!({ "command": "mkdir out && ls out" }), vec![], vec![]),
             (json!({ "command": "echo x > a.txt; tail -n 20 a.txt" }), vec![], vec![]),
             (json!({ "command": "git checkout -b fix/x && cargo test" }), vec![], vec![]),

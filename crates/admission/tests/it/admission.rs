@@ -250,6 +250,7 @@ fn values_come_from_somewhere() {
         ("up.rs", "read_file", json!({"path": "/made/up.rs"}), &[]),
         ("", "read_file", json!({"path": "/exists/up.rs"}), &[]),
         ("", "read_file", json!({"path": "up.rs"}), &[]),
+        ("", "read_file", json!({"path": "s3://made/up.rs"}), &["UNGROUNDED_VALUE"]),
         ("", "bare", json!({"path": "/made/up.rs"}), &[]),
         ("", "bare", json!({"order_id": "#W1234"}), &["UNGROUNDED_VALUE"]),
         ("order w1234", "bare", json!({"order_id": "#W1234"}), &[]),
