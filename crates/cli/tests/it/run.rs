@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{Desk, Ran};
 
@@ -529,6 +529,18 @@ fn repetition_across_runs_is_told_counted_and_refused() {
         assert_eq!(ran.err.contains("REPEATED_CALL"), n > 2, "{ran}");
     }
     assert_eq!(repetition("g"), (6, true));
+}
+
+#[test]
+fn nobody_is_asked_about_a_time_limit_that_the_shell_refuses() {
+    let shop = Shop::new(&[]);
+    for (seconds, refused) in [(600, false), (601, true)] {
+        let arguments = json!({ "command": "touch x", "timeout_secs": seconds }).to_string();
+        let (_, whole) = shop.json("run shell --json --from-agent", &arguments);
+        let result = whole["result"].as_str().unwrap();
+        assert_eq!(result.contains("must be at most 600, got 601"), refused, "{whole:#}");
+        assert_eq!(whole["status"] == "refused", refused, "{whole:#}");
+    }
 }
 
 #[test]

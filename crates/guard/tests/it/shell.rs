@@ -308,6 +308,7 @@ fn arguments_are_checked_again() {
         json!({ "command": "ls", "cwd": 1 }),
         json!({ "command": "ls", "timeout_secs": 0 }),
         json!({ "command": "ls", "timeout_secs": 601 }),
+        json!({ "command": "ls", "timeout_secs": 601, "background": true }),
         json!({ "command": "ls", "timeout_secs": "1" }),
     ];
     for arguments in cases {

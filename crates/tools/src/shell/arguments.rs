@@ -35,11 +35,8 @@ impl<'c> ShellArguments<'c> {
             Some(Value::Bool(background)) => *background,
             Some(_) => return Err(wrong("`background` must be true or false")),
         };
-        let (usual, longest) = if background {
-            (settings.background, settings.background)
-        } else {
-            (settings.timeout, settings.max_timeout)
-        };
+        let usual = if background { settings.background } else { settings.timeout };
+        let longest = settings.max_timeout;
         let timeout = match arguments.get("timeout_secs") {
             None | Some(Value::Null) => usual,
             Some(seconds) => whole(seconds)
@@ -50,6 +47,7 @@ impl<'c> ShellArguments<'c> {
                     wrong(&format!("`timeout_secs` must be a number from 1 to {most}"))
                 })?,
         };
+        let timeout = if background { timeout.min(settings.background) } else { timeout };
         Ok(Self { command, cwd, timeout, background })
     }
 }

@@ -12,7 +12,7 @@ pub(super) const STOP: &str = "shell_stop";
 
 /// The definitions of the executor's tools.
 pub(super) fn definitions(settings: &ShellSettings) -> Vec<Tool> {
-    let timeout = settings.max_timeout.max(settings.background).as_secs();
+    let timeout = settings.max_timeout.as_secs();
     let mut tools = RUN.map(|name| run(name, timeout)).to_vec();
     tools.push(about_a_run(
         OUTPUT,
