@@ -48,6 +48,6 @@ pub use list::ListLength;
 pub use record::Record;
 pub use run::{CheckKind, Coverage, Report, Run, RunEnd, RunKind};
 pub use sheet::{CheckState, FactKind, FactLine};
-pub use status::{CallStatus, told_by_opening};
+pub use status::{CallStatus, failure_openings, told_by_opening};
 pub use terms::terms;
 pub use value::{Value, ValueKind, values};

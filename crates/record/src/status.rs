@@ -81,7 +81,11 @@ pub fn told_by_opening(text: &str) -> Option<CallStatus> {
 /// A longer result is content, not a message about the call.
 const LONGEST_MESSAGE: usize = 4_000;
 
-/// Openings of messages that report a failure.
+/// The openings of messages that report a failure, in lower case.
+pub fn failure_openings() -> impl Iterator<Item = &'static str> {
+    FAILURES.iter().copied()
+}
+
 static FAILURES: LazyLock<Vec<&str>> = LazyLock::new(|| {
     let lines = include_str!("../lexicon/failures.txt").lines();
     lines.filter_map(|line| line.strip_prefix('"')?.strip_suffix('"')).collect()

@@ -248,6 +248,12 @@ fn a_configuration_may_add_filters_and_leave_some_out() {
     let pipeline = FilterPipeline::new(&options.resolve().unwrap());
     for (command, text, expected) in [
         ("make", "step 1\nstep 2\nerror: no\ndone\n", "error: no\ndone\n"),
+        ("deploy", "step 1\nstep 2: disk full\ndone\n", "step 2: disk full\ndone\n"),
+        (
+            "deploy",
+            "step 1: java.lang.IllegalStateException\n",
+            "step 1: java.lang.IllegalStateException\n",
+        ),
         ("cargo build", "   Compiling a v0.1.0\n", "   Compiling a v0.1.0\n"),
     ] {
         let commands = [command.to_owned()];

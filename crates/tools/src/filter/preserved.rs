@@ -1,6 +1,7 @@
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use counterfoil_record::failure_openings;
 use regex::Regex;
 
 /// Texts that mark a line as a problem anywhere in it.
@@ -17,6 +18,9 @@ const ANYWHERE: &[&str] = &[
     "stack overflow",
     "out of memory",
     "no space left",
+    "disk full",
+    "disk is full",
+    "quota exceeded",
     "permission denied",
     "access denied",
     "unauthorized",
@@ -40,8 +44,26 @@ const ANYWHERE: &[&str] = &[
 
 /// Texts that do so as a whole word.
 const WORDS: &[&str] = &[
-    "error", "errors", "fail", "fails", "failed", "failure", "failures", "fatal", "panic",
-    "critical", "denied", "killed", "aborted", "deadlock", "err!", "✗", "✕", "✖",
+    "error",
+    "errors",
+    "exception",
+    "exceptions",
+    "fail",
+    "fails",
+    "failed",
+    "failure",
+    "failures",
+    "fatal",
+    "panic",
+    "critical",
+    "denied",
+    "killed",
+    "aborted",
+    "deadlock",
+    "err!",
+    "✗",
+    "✕",
+    "✖",
 ];
 
 /// Complete lines of known runners that report success, although the name of a test may contain
@@ -61,23 +83,30 @@ const PASSED: &[&str] = &[
     r"\s*(?:Checking|Downloaded|Documenting|Fresh|Adding|Updating|Locking|Dirty) [\w-]+ v?\S+.*",
 ];
 
+/// The words that end the name of a kind of exception, such as `KeyError`.
+const KINDS: [&str; 2] = ["Error", "Exception"];
+
 struct Search {
     words: AhoCorasick,
     passed: Regex,
 }
 
 static SEARCH: LazyLock<Option<Search>> = LazyLock::new(|| {
+    let known = || ANYWHERE.iter().chain(WORDS).copied();
+    // An opening that contains a known text would hide it.
+    let openings = failure_openings().filter(|opening| !known().any(|text| opening.contains(text)));
     let words = AhoCorasickBuilder::new()
         .ascii_case_insensitive(true)
         .match_kind(MatchKind::LeftmostLongest)
-        .build(ANYWHERE.iter().chain(WORDS))
+        .build(known().chain(openings))
         .ok()?;
     let passed = Regex::new(&format!("^(?:{})$", PASSED.join("|"))).ok()?;
     Some(Search { words, passed })
 });
 
-/// Whether no filter may drop this line: panics, failures, security warnings, refused access. A
-/// line that reports a passed test may be dropped, whatever the test is called.
+/// Whether no filter may drop this line: panics, failures, exceptions, security warnings, refused
+/// access, a full disk. A line that reports a passed test may be dropped, whatever the test is
+/// called.
 #[must_use]
 pub fn is_preserved(line: &str) -> bool {
     // Without the search nothing is known, so nothing may be dropped.
@@ -110,11 +139,24 @@ pub(super) fn preserved(text: &str) -> Vec<&str> {
     lines
 }
 
+/// Whether a match ends the name of a kind of exception: `KeyError`, but not `failsOnError`.
+fn names_a_kind(text: &str, found: &aho_corasick::Match) -> bool {
+    let ends = text.get(found.range()).is_some_and(|word| KINDS.contains(&word));
+    let before = text.get(..found.start()).unwrap_or_default();
+    let named = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    ends && named.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
 impl Search {
-    /// Whether a match counts: anywhere, or only as a word.
+    /// Whether a match counts: anywhere, only as a word, or only at the beginning of a line.
     fn counts(&self, text: &str, found: &aho_corasick::Match) -> bool {
-        if found.pattern().as_usize() < ANYWHERE.len() {
+        let pattern = found.pattern().as_usize();
+        if pattern < ANYWHERE.len() {
             return true;
+        }
+        if pattern >= ANYWHERE.len() + WORDS.len() {
+            let line = text.get(..found.start()).and_then(|before| before.rsplit('\n').next());
+            return line.is_some_and(|before| before.trim_start().is_empty());
         }
         let bytes = text.as_bytes();
         let inside = |byte: Option<&u8>| {
@@ -125,7 +167,8 @@ impl Search {
         // `error.rs` is a name; `error.` is the end of a sentence.
         let extension = after == Some(&b'.')
             && bytes.get(found.end() + 1).is_some_and(u8::is_ascii_alphanumeric);
-        !inside(before) && before != Some(&b'.') && !inside(after) && !extension
+        let begins = names_a_kind(text, found) || (!inside(before) && before != Some(&b'.'));
+        begins && !inside(after) && !extension
     }
 }
 
@@ -159,6 +202,16 @@ mod tests {
             "test result: ok. 3 passed; 0 failed",
             "npm ERR! code ELIFECYCLE",
             "It ended with an error.",
+            "write failed: disk full",
+            "The disk is full",
+            "java.lang.IllegalStateException",
+            "  java.io.IOException",
+            "KeyError",
+            "Exception in thread \"main\"",
+            "Unhandled exception",
+            "remote: fatal: it broke",
+            "could not connect to the server",
+            "  unable to resolve the host",
         ] {
             assert!(is_preserved(line), "{line}");
             assert_eq!(preserved(&format!("a\n{line}\nb\n")), [line]);
@@ -173,6 +226,9 @@ mod tests {
             "   Compiling thiserror v2.0.1",
             "   Compiling error-chain v0.12.4 (/app/error)",
             "src/error.rs",
+            "src/KeyError.java",
+            "CartTest > failsOnError() PASSED",
+            "copied to the folder that could not be read",
             "cc -c src/error/failed.c -o failed.o",
             "  ✓ shows an error: no such file (3 ms)",
             "tests/test_a.py::test_failed_login PASSED [ 50%]",
