@@ -259,6 +259,8 @@ fn a_configuration_may_add_filters_and_leave_some_out() {
         let commands = [command.to_owned()];
         let made = pipeline.apply(text, &FilterCall { commands: &commands, failed: false });
         assert_eq!(made.text, expected, "{command}");
+        // Without `recognise`, no line shows what the output is.
+        assert_ne!(made.confidence, FilterConfidence::Full, "{command}");
     }
     for (options, error) in [
         ("without = [\"carg\"]", "without: there is no filter `carg`; available: cargo, "),

@@ -27,7 +27,8 @@ pub struct FilterDeclaration {
     /// Commands by regular expressions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regex: Vec<String>,
-    /// Lines by which the expected output is recognised. Without any, every output is.
+    /// Lines by which the expected output is recognised. Without any, every output counts as
+    /// recognised, but the confidence is only partial.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recognise: Vec<String>,
     /// Lines that are only progress: always left out.
@@ -220,7 +221,8 @@ impl Filter for DeclaredFilter {
         } else {
             joined(&kept, text)
         };
-        let confidence = if known { FilterConfidence::Full } else { FilterConfidence::Partial };
+        let shown = known && !self.recognise.is_empty();
+        let confidence = if shown { FilterConfidence::Full } else { FilterConfidence::Partial };
         Filtered { text, confidence, left_out: gone }
     }
 }

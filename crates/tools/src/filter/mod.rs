@@ -84,9 +84,9 @@ pub struct Filtered {
 )]
 #[serde(rename_all = "snake_case")]
 pub enum FilterConfidence {
-    /// The output has the expected form.
+    /// A line of the output shows that it has the expected form.
     Full,
-    /// The command is known, but not the form of its output: only progress is left out.
+    /// Only the command is known: no line shows the form of its output, or the filter knows none.
     Partial,
     /// No filter recognises it, or one failed: the text is unchanged.
     Fallback,
