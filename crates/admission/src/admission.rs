@@ -78,9 +78,6 @@ impl Entry {
     }
 }
 
-/// The maximum number of tools that are listed to a model that called an unknown one.
-const LISTED: usize = 10;
-
 impl Admission {
     /// Compiles every schema of a catalog.
     ///
@@ -260,9 +257,8 @@ impl Admission {
             message.push_str("; no tools are available");
         } else {
             let lead = if message.ends_with('?') { " Available: " } else { "; available: " };
-            let first = listed.get(..LISTED).unwrap_or(&listed);
-            let more = if listed.len() > first.len() { ", …" } else { "" };
-            message.push_str(&format!("{lead}{}{more}", quoted(first, ", ")));
+            let more = if self.names.count(offers) > listed.len() { ", …" } else { "" };
+            message.push_str(&format!("{lead}{}{more}", quoted(&listed, ", ")));
         }
         let issue = block(message).actual(shown);
         match similar.first() {

@@ -69,8 +69,8 @@ impl Names {
         one_class.then_some(only.name.as_str())
     }
 
-    /// Up to ten names, most similar first, and how many of them (at most three) the emitted name
-    /// may have meant.
+    /// Up to ten offered names, and how many of them (at most three) the emitted name may have
+    /// meant. These come first, the most similar first; the others are sorted by name.
     pub(crate) fn ranked(
         &self,
         emitted: &str,
@@ -86,7 +86,16 @@ impl Names {
         // Equal scores keep the order of the names.
         scored.sort_by(|a, b| b.0.total_cmp(&a.0));
         let similar = scored.iter().take(3).take_while(|(score, _)| *score >= SIMILAR).count();
-        (scored.into_iter().map(|(_, name)| name).collect(), similar)
+        let mut ranked: Vec<&str> = scored.into_iter().take(10).map(|(_, name)| name).collect();
+        if let Some((_, others)) = ranked.split_at_mut_checked(similar) {
+            others.sort_unstable();
+        }
+        (ranked, similar)
+    }
+
+    /// The number of tools that are offered.
+    pub(crate) fn count(&self, offers: &dyn Fn(&str) -> bool) -> usize {
+        self.available.iter().filter(|known| offers(&known.name)).count()
     }
 }
 
@@ -236,9 +245,10 @@ mod tests {
             ("skill_viewskill_view", &["skill_view"]),
             ("abcdefabcdef", &[]),
         ] {
-            let (mut ranked, similar) = tools.ranked(emitted, &|_| true);
-            ranked.truncate(similar);
-            assert_eq!(ranked, expected, "{emitted}");
+            let (ranked, similar) = tools.ranked(emitted, &|_| true);
+            let (meant, others) = ranked.split_at(similar);
+            assert_eq!(meant, expected, "{emitted}");
+            assert!(others.is_sorted(), "{emitted}: {others:?}");
         }
     }
 }
