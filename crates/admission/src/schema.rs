@@ -436,7 +436,14 @@ fn build(source: &Value, remotes: &Remotes, formats: bool) -> Result<Validator, 
             "" => error.schema_path().as_str().to_owned(),
             place => place.to_owned(),
         },
-        reason: error.to_string(),
+        reason: match error.kind() {
+            ValidationErrorKind::AnyOf { .. }
+                if error.instance_path().as_str().ends_with("/type") =>
+            {
+                format!("{} is not a type of JSON Schema", shown(error.instance()))
+            }
+            _ => error.to_string(),
+        },
     })
 }
 

@@ -97,6 +97,7 @@ fn odd_words() -> Vec<Case> {
         ),
         (object(json!({ "type": "STRING" })), json!({ "a": "x" }), json!({ "a": 1 }), None),
         (object(json!({ "type": "dict" })), json!({ "a": {} }), json!({ "a": 1 }), None),
+        (object(json!({ "type": "float" })), json!({ "a": 1.5 }), json!({ "a": "x" }), None),
         (object(json!("object")), json!({ "a": {} }), json!({ "a": 1 }), None),
         (
             json!({ "type": "object", "properties": { "a": { "type": "string", "required": true } } }),
@@ -171,6 +172,18 @@ fn the_rest_of_an_odd_schema_is_checked() {
         assert_eq!(told(&report(&fits)), "valid", "{schema} {fits}");
         assert_ne!(told(&report(&does_not)), "valid", "{schema} {does_not}");
     }
+}
+
+#[test]
+fn an_unknown_type_is_named() {
+    let schema = object(json!({ "type": "strng" }));
+    let tool = Tool { parameters: Some(schema), ..Tool::named("act") };
+    let (catalog, _) = Catalog::known([tool]);
+    let (_, issues) = Admission::compile(&catalog, AdmissionSettings::default());
+    let messages: Vec<String> = issues.into_iter().map(|issue| issue.message).collect();
+    let expected = "the schema's `/properties/a/type` cannot be checked: \"strng\" is not a type of \
+                    JSON Schema; the rest is checked";
+    assert!(messages.iter().any(|message| message == expected), "{messages:?}");
 }
 
 #[test]
