@@ -529,6 +529,9 @@ fn repetition_across_runs_is_told_counted_and_refused() {
         assert_eq!(ran.err.contains("REPEATED_CALL"), n > 2, "{ran}");
     }
     assert_eq!(repetition("g"), (6, true));
+    let (_, whole) = shop.json("run read_file --json --session g path=nope.txt", "");
+    let nudge = whole["nudge"].as_str().unwrap_or_default();
+    assert!(nudge.starts_with("You have called `read_file` 7 times"), "{whole:#}");
 }
 
 #[test]

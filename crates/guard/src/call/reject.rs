@@ -54,11 +54,11 @@ impl Guard {
         let feedback = ToolErrorFeedback::new(category, issues.join("; "));
         let text = format!("{text}\n\n{}", feedback.format_for_llm());
         let text = self.redactor().redact(&text).into_owned();
-        session.went(failed(&call.tool, &call.arguments, &text, None));
+        let nudge = session.went(failed(&call.tool, &call.arguments, &text, None));
         let rejected =
             Rejected { call: intent, status: Status::Refused, category, codes, answer: text };
         let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
-        self.reject(session, rejected, Vec::new(), said).await
+        Ok(Answer { nudge, ..self.reject(session, rejected, Vec::new(), said).await? })
     }
 
     /// Answers a call that contained only the model's thinking: nothing runs, and the thinking is
@@ -86,9 +86,9 @@ impl Guard {
             answer: ONLY_THINKING.to_owned(),
         };
         // A model that repeats such calls is making no progress.
-        session.went(failed(&call.tool, &call.arguments, ONLY_THINKING, None));
+        let nudge = session.went(failed(&call.tool, &call.arguments, ONLY_THINKING, None));
         let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
-        self.reject(session, rejected, Vec::new(), said).await
+        Ok(Answer { nudge, ..self.reject(session, rejected, Vec::new(), said).await? })
     }
 
     /// Records a call that the gates denied, and tells the model why.
@@ -103,8 +103,8 @@ impl Guard {
         let answer = self.deny_admitted(session, admitted, stopped, scene, said).await?;
         let (call, tool) = (admitted.call(), admitted.tool());
         let writes = tool.effects.writes;
-        session.went(failed(&tool.name, &call.arguments, &answer.text, writes));
-        Ok(answer)
+        let nudge = session.went(failed(&tool.name, &call.arguments, &answer.text, writes));
+        Ok(Answer { nudge, ..answer })
     }
 
     /// Records that an admitted call was denied. A host's denied calls do not count as repetitions.
