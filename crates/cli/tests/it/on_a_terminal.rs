@@ -253,6 +253,18 @@ fn plain_lines_have_no_escape_codes_but_those_of_a_question() {
 }
 
 #[test]
+fn a_word_is_enough_to_leave() {
+    for word in ["exit", "quit", "/exit"] {
+        let (port, _) = model(Vec::new());
+        let desk = desk(port, "");
+        let Some(terminal) = Terminal::run(&desk, &["chat", "--plain"], (24, 80)) else { return };
+        terminal.see("`/help` lists commands");
+        terminal.write(&format!("{word}\n"));
+        assert_eq!(terminal.ended().0, 0, "{word}");
+    }
+}
+
+#[test]
 fn what_waits_is_approved_on_a_terminal() {
     approved_on_a_terminal(&[]);
     let Some(server) = crate::shared_ledger::start() else { return };

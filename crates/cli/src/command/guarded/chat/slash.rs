@@ -22,7 +22,7 @@ const HELP: &str = "/status   show the current gates, model, context, cache and 
 /undo     undo the changes of the last shell command; `/undo ID` undoes those of call ID
 /compact  summarise the conversation so far
 /clear    clear the conversation; the record is kept
-/quit     quit; Ctrl-D also quits";
+/quit     quit; `quit`, `exit` and Ctrl-D also quit";
 
 pub(super) async fn slash(
     begun: &mut Begun,
@@ -33,7 +33,7 @@ pub(super) async fn slash(
     let (word, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
     let text = match (word, rest.trim()) {
         ("/help" | "/?", _) => HELP.to_owned(),
-        ("/quit" | "/exit", _) => return Ok(After::End),
+        ("/quit" | "/exit" | "quit" | "exit", _) => return Ok(After::End),
         ("/status", _) => status(begun),
         ("/why", _) => {
             let rows = why(begun.agent.guard(), last)?;

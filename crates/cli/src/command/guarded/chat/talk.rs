@@ -87,7 +87,7 @@ pub(super) async fn on_and_on(begun: &mut Begun, front: &mut impl Front) -> anyh
             }
         };
         let said = line.trim();
-        if said.starts_with('/') {
+        if said.starts_with('/') || matches!(said, "exit" | "quit") {
             match slash(begun, front, said, last.as_ref()).await {
                 Ok(After::On) => {}
                 Ok(After::End) => break,
