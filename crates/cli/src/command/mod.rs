@@ -40,12 +40,8 @@ pub(crate) struct Cli {
 fn migrate_config() -> clap::Arg {
     let tip = "to update renamed configuration keys, run `counterfoil config migrate --write`";
     let parser = clap::builder::UnknownArgumentValueParser::suggest(tip);
-    let action = clap::ArgAction::SetTrue;
-    clap::Arg::new("migrate-config")
-        .long("migrate-config")
-        .action(action)
-        .value_parser(parser)
-        .hide(true)
+    let flag = clap::Arg::new("migrate-config").long("migrate-config").hide(true).global(true);
+    flag.action(clap::ArgAction::SetTrue).value_parser(parser)
 }
 
 const AFTER: &str = "Examples:

@@ -267,7 +267,13 @@ fn a_wrong_flag_is_named_with_the_right_one() {
 
 #[test]
 fn a_flag_that_is_a_command_here_names_the_command() {
-    for line in ["--migrate-config", "--config a.toml --migrate-config"] {
+    for line in [
+        "--migrate-config",
+        "--config a.toml --migrate-config",
+        "--migrate-config check",
+        "config --migrate-config",
+        "chat --migrate-config",
+    ] {
         let ran = Desk::with(&[]).run(line);
         assert_eq!(ran.code, 2, "{ran}");
         assert!(ran.err.contains("run `counterfoil config migrate --write`"), "{ran}");
