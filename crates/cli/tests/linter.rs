@@ -33,12 +33,19 @@ fn it_checks_validates_and_explains() {
 
 #[test]
 fn a_command_that_it_does_not_have_is_named() {
-    let (code, _, err) = counterfoil(&["chekc"]);
-    assert!(code == 2 && err.contains("chekc") && err.contains("check"), "{err}");
-    if !cfg!(feature = "guard") {
-        let (code, out, err) = counterfoil(&["run", "shell", "--", "true"]);
-        assert_eq!((code, out.as_str()), (2, ""));
-        assert!(err.contains("this build has no command `run`"), "{err}");
-        assert!(err.contains("cargo build --release -p counterfoil"), "{err}");
+    let missing = "is not part of this build";
+    for (words, what, help) in [
+        (["chekc", "log.json"], "there is no command `chekc`", "did you mean `check`?"),
+        (["README.md", "-q"], "`README.md` is a path", "run `counterfoil check README.md -q`"),
+        (["lgo.json", "-q"], "no command `lgo.json`", "run `counterfoil check PATH`"),
+        (["frobnicate", "x"], "no command `frobnicate`", "`counterfoil --help` lists"),
+        (["serve", "--nonsense"], missing, "`cargo install --locked --path crates/cli`"),
+    ] {
+        if what == missing && cfg!(feature = "guard") {
+            continue;
+        }
+        let (code, out, err) = counterfoil(&words);
+        assert_eq!((code, out.as_str()), (2, ""), "{words:?}");
+        assert!(err.contains(what) && err.contains(help), "{words:?}: {err}");
     }
 }

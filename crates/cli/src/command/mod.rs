@@ -16,9 +16,7 @@ use std::io::{self, Write as _};
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-#[cfg(not(feature = "guard"))]
-use crate::exit::Complaint;
-use crate::exit::Exit;
+use crate::exit::{Complaint, Exit};
 use crate::global::Global;
 use crate::log::{self, LogLevel};
 use crate::terminal::Paint;
@@ -70,7 +68,6 @@ enum Command {
     Trust(trust::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
-    #[cfg(not(feature = "guard"))]
     #[command(external_subcommand)]
     Other(Vec<String>),
 }
@@ -112,23 +109,36 @@ pub(crate) fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Trust(arguments) => trust::run(global, &arguments),
         Command::Completions(arguments) => completions::run(&arguments, Cli::command()),
         Command::Man(arguments) => man::run(&arguments, Cli::command()),
-        #[cfg(not(feature = "guard"))]
-        Command::Other(words) => Err(unbuilt(&words).into()),
+        Command::Other(words) => Err(unknown(&words).into()),
     }
 }
 
-/// Reports a command that does not exist, or not in this build.
-#[cfg(not(feature = "guard"))]
-fn unbuilt(words: &[String]) -> Complaint {
+/// The commands that only a build with the guard has.
+const GUARDED: &str = "audit witness hook policy chat scheduler skills run approve mcp proxy serve \
+                       tools stats undo config doctor";
+
+/// Reports a word that is not a command of this build.
+fn unknown(words: &[String]) -> Complaint {
     let name = words.first().map(String::as_str).unwrap_or_default();
+    if GUARDED.split(' ').any(|guarded| guarded == name) {
+        let what = format!("`{name}` is not part of this build, which contains only the linter");
+        let how =
+            "install every command from a checkout: `cargo install --locked --path crates/cli`";
+        return Complaint::new(what).help(how);
+    }
+    if std::path::Path::new(name).exists() {
+        let what = format!("`{name}` is a path, not a command");
+        let how = format!("to check it, run `counterfoil check {}`", words.join(" "));
+        return Complaint::new(what).help(how);
+    }
     let command = Cli::command();
-    let known = command.get_subcommands().map(clap::Command::get_name);
-    let meant = crate::suggest::did_you_mean(name, known);
-    Complaint::new(format!("this build has no command `{name}`")).help(meant.unwrap_or_else(|| {
-        "this build contains only the linter; `cargo build --release -p counterfoil` builds all \
-         commands"
-            .to_owned()
-    }))
+    let known = command.get_subcommands().map(clap::Command::get_name).chain(GUARDED.split(' '));
+    let help = match crate::suggest::did_you_mean(name, known) {
+        Some(meant) => meant,
+        None if name.contains(['.', '/']) => "to check a log, run `counterfoil check PATH`".into(),
+        None => "`counterfoil --help` lists all commands".into(),
+    };
+    Complaint::new(format!("there is no command `{name}`")).help(help)
 }
 
 #[cfg(test)]
@@ -141,6 +151,16 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[cfg(feature = "guard")]
+    #[test]
+    fn the_commands_of_the_guard_are_known() {
+        let linter = "check validate rules explain judge prompt trust completions man";
+        let command = Cli::command();
+        let names = command.get_subcommands().map(clap::Command::get_name);
+        let guarded = names.filter(|name| !linter.split(' ').any(|other| other == *name));
+        assert_eq!(guarded.collect::<Vec<_>>(), GUARDED.split(' ').collect::<Vec<_>>());
     }
 
     /// The configuration must not take these variables for its own.
