@@ -306,6 +306,10 @@ fn warnings_and_coverage_have_limits() {
         let ran = desk.run(&format!("check log.json --quiet {line}"));
         assert_eq!(ran.code, code, "{line}: {ran}");
     }
+    // A courtesy is not a claim.
+    let polite = LIES.replace("I have refunded order 6611.", "Thank you for your patience!");
+    std::fs::write(desk.path().join("log.json"), polite).unwrap();
+    assert_eq!(desk.run("check log.json --fail-on never --min-coverage 100").code, 0);
     let open = LIES.replace("Cancel order 5511, please.", "Hi.").replace(
         "I have refunded order 6611.",
         "The warehouse in Bergen has closed and the parcel was lost.",

@@ -15,7 +15,7 @@ pub(crate) struct ClauseContext<'p, 't> {
 }
 
 /// The reasons why the agent does not assert a clause. The first that applies is used.
-pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 13] = [
+pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 14] = [
     ("not in English", |said| said.sentence.foreign),
     ("a question", |said| said.sentence.question || said.clause.mood == Mood::Question),
     ("conditional", |said| said.clause.mood == Mood::Conditional),
@@ -38,6 +38,7 @@ pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 13] = 
     ("still to be done or in progress", |said| {
         is_agenda(said.prose, said.clause) || is_under_way(said.prose, said.tokens)
     }),
+    ("a greeting or a courtesy", |said| is_courtesy(said.prose, said.tokens)),
 ];
 
 /// Returns why the agent does not assert a clause; `None` if it does.
@@ -83,6 +84,14 @@ fn is_under_way(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let begins = tokens.iter().take(3).any(|token| prose.is(token, &sets::LETTING));
     let glad = at(Tags::AGENT).is_some() && tokens.iter().any(|t| prose.is(t, &sets::WILLING));
     doing || begins || glad
+}
+
+/// "Hello Ada", "Thank you for waiting", "Great question": states nothing.
+fn is_courtesy(prose: &Prose<'_>, tokens: &[Token]) -> bool {
+    let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word).peekable();
+    let done = || tokens.iter().any(|t| t.tags.any(Tags::COMPLETED.or(Tags::BE)));
+    let greets = words.peek().is_some_and(|first| prose.is(first, &sets::GREETS));
+    (greets && !done()) || words.all(|word| prose.is(word, &sets::COURTESIES))
 }
 
 /// "Let me know", "Please check", "cancel it": a request or an offer.
