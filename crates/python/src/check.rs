@@ -188,6 +188,7 @@ impl Job {
         summary.unchecked_calls += report.counts.unchecked_calls;
         summary.unread_answers += report.counts.unread_answers;
         summary.foreign_answers += report.counts.foreign_answers;
+        summary.without_tools += usize::from(report.counts.lacks_tools);
         let checked = Checked {
             path: &self.path,
             transcript: &transcript,

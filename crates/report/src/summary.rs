@@ -34,6 +34,9 @@ pub struct Summary {
     /// Answers with prose in a language other than English, which rules do not read.
     #[serde(skip_serializing_if = "is_zero")]
     pub foreign_answers: usize,
+    /// Transcripts without a list of tools that would make more of their claims checkable.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub without_tools: usize,
     /// Claims by verdict.
     pub claims: Claims,
     /// The share of claims that were judged; `None` without claims.
@@ -263,6 +266,7 @@ impl Summary {
         self.unchecked_calls += other.unchecked_calls;
         self.unread_answers += other.unread_answers;
         self.foreign_answers += other.foreign_answers;
+        self.without_tools += other.without_tools;
         self.add_claims(other.claims);
         self.severities.merge(other.severities);
         if let Some(statistics) = other.statistics {
@@ -364,6 +368,9 @@ impl Summary {
         let foreign = counted(self.foreign_answers, "answer");
         let why = "rules support English only; a judge (`--judge`) reads any language";
         also(self.foreign_answers, format!("{foreign} not read or only partly read: {why}"));
+        let without = counted(self.without_tools, "transcript");
+        let how = "pass one with `--tools FILE`, and more claims can be checked";
+        also(self.without_tools, format!("no list of tools in {without}; {how}"));
         let gaps: usize = self.gaps.values().sum();
         also(gaps, format!("incomplete logs: {}", self.gaps_line()));
         let problems = counted(self.problem_count, "problem");

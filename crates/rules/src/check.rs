@@ -84,6 +84,7 @@ fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
         facts.judged().admissions.get().map_or(0, Admissions::unchecked);
     report.counts.unread_answers = facts.answers_read_in_part();
     report.counts.foreign_answers = facts.foreign_answers();
+    report.counts.lacks_tools = lacks_tools(facts, &report.judgements);
     let unread = report.counts.unread_answers + report.counts.foreign_answers;
     if unread > 0 {
         report.counts.claims.insert(Verdict::NotCheckable.name(), unread);
@@ -97,6 +98,17 @@ fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
         report.counts.claims.insert(NOT_JUDGED, not_judged);
     }
     report
+}
+
+/// Whether a claim about an action or a tool is not checkable only because the tools are unknown.
+/// Whoever can run commands may have done it by other means, whatever tools there are.
+fn lacks_tools(facts: &Facts<'_>, judgements: &[Judgement]) -> bool {
+    let open = |judgement: &Judgement| {
+        judgement.verdict == Verdict::NotCheckable
+            && ["FK010", "FK014"].contains(&judgement.rule.0)
+            && !facts.acts_freely_before(judgement.claim.turn)
+    };
+    !facts.transcript().catalog.is_known() && judgements.iter().any(open)
 }
 
 /// Removes findings that repeat a proven finding of the same rule in the same message: by the same

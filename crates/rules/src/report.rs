@@ -30,6 +30,8 @@ pub struct Counts {
     /// The number of answers with sentences in a language other than English. No rule reads their
     /// prose, and each counts as one claim that is not checkable.
     pub foreign_answers: usize,
+    /// Whether the log has no list of tools, and a list would make more claims checkable.
+    pub lacks_tools: bool,
     /// The number of claims by verdict: `supported`, `contradicted`, `unsupported`, `not
     /// checkable`; `not judged` counts claims that no rule judged, and `read` those that a judge
     /// read without objection.

@@ -406,6 +406,7 @@ impl Job {
         outcome.summary.unchecked_calls += counts.unchecked_calls;
         outcome.summary.unread_answers += counts.unread_answers;
         outcome.summary.foreign_answers += counts.foreign_answers;
+        outcome.summary.without_tools += usize::from(counts.lacks_tools);
         let last = transcript.messages.len().saturating_sub(1);
         let said: Vec<Finding> = findings.iter().filter(|f| f.turn == last).cloned().collect();
         if self.answers && said.iter().any(|finding| finding.severity == Severity::Error) {

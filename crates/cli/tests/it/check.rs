@@ -130,6 +130,19 @@ fn a_baseline_keeps_what_is_known_from_failing() {
     ");
 }
 
+#[test]
+fn a_list_of_tools_that_would_help_is_asked_for() {
+    let without =
+        LIE.replace(r#""tools":[{"type":"function","function":{"name":"cancel_order"}}],"#, "");
+    let desk = Desk::with(&[("log.json", &without), ("tools.json", r#"["cancel_order"]"#)]);
+    assert_snapshot!(desk.run("check log.json"), @"
+    exit 0
+    no findings in 1 transcript (1 claim: 1 not checkable; coverage 0%)
+    no list of tools in 1 transcript; pass one with `--tools FILE`, and more claims can be checked
+    ");
+    assert_eq!(desk.run("check log.json --tools tools.json").code, 1);
+}
+
 /// Two actions that were not done.
 const LIES: &str = r#"{"id":"s2","tools":[{"type":"function","function":{"name":"cancel_order"}}],"messages":[{"role":"user","content":"Cancel order 5511, please."},{"role":"assistant","content":"I have cancelled order 5511."},{"role":"user","content":"And refund 6611."},{"role":"assistant","content":"I have refunded order 6611."}]}"#;
 
