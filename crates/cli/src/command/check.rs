@@ -331,7 +331,12 @@ impl Job {
             writeln!(io::stderr(), "error: {limit}")?;
             fails = true;
         }
-        Ok(match (total.unreadable, fails) {
+        let failed = self.judging.as_ref().and_then(|judging| judging.failed(&total.summary));
+        if let Some(why) = &failed {
+            let help = "correct this, or check without a judge: `--no-judge`";
+            writeln!(io::stderr(), "error: no answer was judged: {why}\n  help: {help}")?;
+        }
+        Ok(match (total.unreadable || failed.is_some(), fails) {
             (true, _) => Exit::Input,
             (false, true) => Exit::Findings,
             (false, false) => Exit::Clean,

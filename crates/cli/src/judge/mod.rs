@@ -190,6 +190,13 @@ impl Judging {
         Ok(rayon::ThreadPoolBuilder::new().num_threads(threads).build()?)
     }
 
+    /// Why a judge that was to be asked read no answer at all, of which there were some.
+    pub(crate) fn failed(&self, summary: &Summary) -> Option<String> {
+        let judged = summary.judged.as_ref().filter(|judged| judged.asked + judged.kept == 0)?;
+        let asks = self.judge.is_some() && self.batch.is_none();
+        judged.unjudged.keys().next().filter(|_| asks).cloned()
+    }
+
     /// Writes the batch file, and adds the tokens used to the summary.
     pub(crate) fn finish(&self, summary: &mut Summary) -> anyhow::Result<()> {
         let judged = summary.judged.get_or_insert_default();

@@ -155,8 +155,8 @@ fn the_answers_of_a_session_are_read_at_once() {
     assert!(ran.out.contains("1 error in") && count() == "x\nx\nx\nx\n", "{ran}");
 }
 
-/// A judge's words are shown only if they are in the answer and in the record, and no reply stops
-/// the check.
+/// A judge's words are shown only if they are in the answer and in the record. A judge that read no
+/// answer at all fails the run.
 #[test]
 fn a_judge_that_cannot_be_believed_accuses_nobody() {
     let invented = reply().replace("384", "777");
@@ -169,12 +169,14 @@ fn a_judge_that_cannot_be_believed_accuses_nobody() {
     ] {
         let desk = desk(&script);
         let ran = desk.run("check log.json --config c.toml --judge auto");
-        assert_eq!(ran.code, 0, "{script}: {ran}");
+        let dropped = why.contains("dropped");
+        let code = if dropped { 0 } else { 2 };
+        assert_eq!(ran.code, code, "{script}: {ran}");
+        assert_eq!(ran.err.contains("error: no answer was judged: "), !dropped, "{script}: {ran}");
         assert!(ran.out.contains(why), "{script}: {ran}");
         assert!(!ran.out.contains("777") && !ran.out.contains("JUDGE"), "{script}: {ran}");
         let strict = desk.run("check log.json --config c.toml --judge auto --strict");
-        let dropped = why.contains("dropped");
-        assert_eq!(strict.code, if dropped { 0 } else { 2 }, "{script}: {strict}");
+        assert_eq!(strict.code, code, "{script}: {strict}");
     }
 }
 
