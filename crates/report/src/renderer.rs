@@ -55,6 +55,9 @@ pub struct Look {
     pub fingerprints: bool,
     /// Whether to omit the summary, in formats whose summary is only for people.
     pub quiet: bool,
+    /// The folder that absolute paths are made relative to, in formats for code hosts; empty if
+    /// there is none.
+    pub root: String,
     /// The version of the tool, for formats that name it.
     pub version: &'static str,
     /// Descriptions of the rules, for formats that include them.

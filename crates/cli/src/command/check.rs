@@ -467,6 +467,7 @@ fn look(arguments: &Arguments, show_supported: bool) -> Look {
         fingerprints: false,
         quiet: arguments.quiet,
         version: env!("CARGO_PKG_VERSION"),
+        root: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
         rules: cards(),
     }
 }

@@ -334,6 +334,19 @@ fn warnings_and_coverage_have_limits() {
 }
 
 #[test]
+fn code_scanning_gets_paths_from_the_working_folder() {
+    let desk = Desk::with(&[("logs/log.json", WRONG)]);
+    let absolute = desk.path().canonicalize().unwrap().display().to_string();
+    for path in ["logs", "./logs/log.json", &absolute] {
+        let ran = desk.run(&format!("check {path} --format sarif {ONE}"));
+        let report: Value = serde_json::from_str(&ran.out).unwrap();
+        let place = &report["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+        let expected = serde_json::json!({ "uri": "logs/log.json", "uriBaseId": "%SRCROOT%" });
+        assert_eq!(place["artifactLocation"], expected, "{path}");
+    }
+}
+
+#[test]
 fn every_format_is_written_to_a_file_too() {
     let desk = Desk::with(&[("wrong.json", WRONG)]);
     for format in ["text", "json", "jsonl", "sarif", "junit", "github", "markdown"] {

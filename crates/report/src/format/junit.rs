@@ -22,8 +22,9 @@ impl Renderer for Junit {
         suite.properties.push(("format", checked.transcript.format.name().to_owned()));
         let class = Some(visible(&checked.transcript.id).into_owned());
         if checked.findings.is_empty() {
-            suite.cases.push(Case {
-                name: if checked.known > 0 { "no new findings" } else { "no findings" }.to_owned(),
+            let what = if checked.known > 0 { "no new findings" } else { "no findings" };
+            suite.push(Case {
+                name: format!("{what} in {}", visible(checked.path)),
                 class,
                 outcome: Outcome::Passed,
             });
@@ -35,8 +36,9 @@ impl Renderer for Junit {
                 message: visible(&finding.message).into_owned(),
                 description: Some(description(checked, finding)),
             };
-            suite.cases.push(Case {
-                name: format!("{} {} turn {}", finding.code, finding.name, finding.turn),
+            let (code, rule, turn) = (finding.code, finding.name, finding.turn);
+            suite.push(Case {
+                name: format!("{code} {rule} in {} turn {turn}", visible(checked.path)),
                 class: class.clone(),
                 outcome: match finding.severity {
                     Severity::Error | Severity::Warning => Outcome::Failed(detail),
@@ -53,8 +55,8 @@ impl Renderer for Junit {
         }
         let mut suite = Suite::named(unread.path);
         for problem in unread.problems {
-            suite.cases.push(Case {
-                name: "could be read".to_owned(),
+            suite.push(Case {
+                name: format!("{} could be read", visible(unread.path)),
                 class: None,
                 outcome: Outcome::Errored(Detail {
                     severity: None,
@@ -135,6 +137,16 @@ struct Detail {
 impl Suite {
     fn named(name: &str) -> Self {
         Self { name: visible(name).into_owned(), properties: Vec::new(), cases: Vec::new() }
+    }
+
+    /// Adds a case. Programs that show reports know a case by its name, so a repeated name gets a
+    /// number.
+    fn push(&mut self, case: Case) {
+        let again = |name: &str| self.cases.iter().any(|other| other.name == name);
+        let numbered = (2..).map(|at| format!("{} ({at})", case.name));
+        let mut names = std::iter::once(case.name.clone()).chain(numbered);
+        let name = names.find(|name| !again(name)).unwrap_or_default();
+        self.cases.push(Case { name, ..case });
     }
 
     fn count(&self, wanted: fn(&Outcome) -> bool) -> usize {

@@ -14,26 +14,27 @@ const FULL: usize = 1_000;
 /// SARIF 2.1.0. Results come first because they are written while transcripts are read; the rules
 /// that fired, problems and totals follow.
 pub(crate) struct Sarif {
+    root: String,
     version: &'static str,
     rules: Vec<RuleCard>,
 }
 
 impl Sarif {
     pub(crate) fn new(look: Look) -> Self {
-        Self { version: look.version, rules: look.rules }
+        Self { root: look.root, version: look.version, rules: look.rules }
     }
 
-    fn result(checked: &Checked<'_>, finding: &Finding) -> Value {
+    fn result(&self, checked: &Checked<'_>, finding: &Finding) -> Value {
         let mut result = Map::new();
         result.insert("ruleId".into(), finding.code.0.into());
         result.insert("level".into(), finding.severity.name().into());
         result.insert("message".into(), json!({ "text": text_of(finding) }));
-        result.insert("locations".into(), json!([location(checked, finding)]));
+        result.insert("locations".into(), json!([self.location(checked, finding)]));
         let related: Vec<Value> = finding
             .evidence
             .iter()
             .enumerate()
-            .filter_map(|(at, evidence)| related(checked, at, evidence))
+            .filter_map(|(at, evidence)| self.related(checked, at, evidence))
             .collect();
         if !related.is_empty() {
             result.insert("relatedLocations".into(), related.into());
@@ -62,6 +63,65 @@ impl Sarif {
         result.insert("properties".into(), properties);
         Value::Object(result)
     }
+
+    fn location(&self, checked: &Checked<'_>, finding: &Finding) -> Value {
+        let snippet = match &finding.subject {
+            Subject::Claim { claim, .. } => claim.text.as_str(),
+            Subject::Call(call) => call.actual.as_deref().unwrap_or(&call.tool),
+        };
+        let mut place = self.physical(checked.path, finding.line, Some(snippet));
+        let name = match &finding.subject {
+            Subject::Claim { .. } => format!("messages[{}].text", finding.turn),
+            Subject::Call(call) => format!("messages[{}].calls[{}]", finding.turn, call.id),
+        };
+        if let Some(map) = place.as_object_mut() {
+            map.insert(
+                "logicalLocations".into(),
+                json!([{ "fullyQualifiedName": name, "kind": "member" }]),
+            );
+        }
+        place
+    }
+
+    fn related(&self, checked: &Checked<'_>, at: usize, evidence: &Evidence) -> Option<Value> {
+        let line = match (&evidence.source, evidence.line) {
+            (EvidenceSource::Message { turn }, 0) => {
+                line_of(checked.transcript, *turn).unwrap_or(0)
+            }
+            (_, line) => line,
+        };
+        let mut place = self.physical(checked.path, line, Some(&evidence.excerpt));
+        let map = place.as_object_mut()?;
+        map.insert("id".into(), at.into());
+        let tool = evidence.tool.as_deref().unwrap_or("evidence");
+        let text = format!("{tool} {}: {}", evidence.pointer, shorten(&evidence.excerpt, 200));
+        map.insert("message".into(), json!({ "text": text }));
+        Some(place)
+    }
+
+    /// A location in a file, or the whole file if there is no line.
+    fn physical(&self, path: &str, line: usize, snippet: Option<&str>) -> Value {
+        let mut place = json!({ "artifactLocation": self.artifact(path) });
+        if let (true, Some(map)) = (line > 0, place.as_object_mut()) {
+            let mut region = json!({ "startLine": line });
+            if let (Some(snippet), Some(region)) = (snippet, region.as_object_mut()) {
+                region.insert("snippet".into(), json!({ "text": snippet }));
+            }
+            map.insert("region".into(), region);
+        }
+        json!({ "physicalLocation": place })
+    }
+
+    /// A file: relative to the root of the sources, which the reader of the report knows.
+    fn artifact(&self, path: &str) -> Value {
+        let under = path.strip_prefix(self.root.as_str()).filter(|_| !self.root.is_empty());
+        let path = under.and_then(|rest| rest.strip_prefix(['/', '\\'])).unwrap_or(path);
+        let uri = uri(path);
+        match path.starts_with('/') {
+            true => json!({ "uri": format!("file://{uri}") }),
+            false => json!({ "uri": uri, "uriBaseId": "%SRCROOT%" }),
+        }
+    }
 }
 
 impl Renderer for Sarif {
@@ -73,7 +133,7 @@ impl Renderer for Sarif {
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
         let results: Vec<String> =
-            checked.findings.iter().map(|f| json_line(&Self::result(checked, f))).collect();
+            checked.findings.iter().map(|f| json_line(&self.result(checked, f))).collect();
         Fragment::body(results.join(self.separator()))
     }
 
@@ -92,7 +152,7 @@ impl Renderer for Sarif {
             json!({
                 "level": level,
                 "message": { "text": at.problem.message },
-                "locations": [physical(&at.path, at.problem.line, None)],
+                "locations": [self.physical(&at.path, at.problem.line, None)],
             })
         });
         let beside = summary.beside().into_iter();
@@ -152,52 +212,6 @@ fn text_of(finding: &Finding) -> String {
         text.push_str(help);
     }
     text
-}
-
-fn location(checked: &Checked<'_>, finding: &Finding) -> Value {
-    let snippet = match &finding.subject {
-        Subject::Claim { claim, .. } => claim.text.as_str(),
-        Subject::Call(call) => call.actual.as_deref().unwrap_or(&call.tool),
-    };
-    let mut place = physical(checked.path, finding.line, Some(snippet));
-    let name = match &finding.subject {
-        Subject::Claim { .. } => format!("messages[{}].text", finding.turn),
-        Subject::Call(call) => format!("messages[{}].calls[{}]", finding.turn, call.id),
-    };
-    if let Some(map) = place.as_object_mut() {
-        map.insert(
-            "logicalLocations".into(),
-            json!([{ "fullyQualifiedName": name, "kind": "member" }]),
-        );
-    }
-    place
-}
-
-fn related(checked: &Checked<'_>, at: usize, evidence: &Evidence) -> Option<Value> {
-    let line = match (&evidence.source, evidence.line) {
-        (EvidenceSource::Message { turn }, 0) => line_of(checked.transcript, *turn).unwrap_or(0),
-        (_, line) => line,
-    };
-    let mut place = physical(checked.path, line, Some(&evidence.excerpt));
-    let map = place.as_object_mut()?;
-    map.insert("id".into(), at.into());
-    let tool = evidence.tool.as_deref().unwrap_or("evidence");
-    let text = format!("{tool} {}: {}", evidence.pointer, shorten(&evidence.excerpt, 200));
-    map.insert("message".into(), json!({ "text": text }));
-    Some(place)
-}
-
-/// A location in a file, or the whole file if there is no line.
-fn physical(path: &str, line: usize, snippet: Option<&str>) -> Value {
-    let mut place = json!({ "artifactLocation": { "uri": uri(path) } });
-    if let (true, Some(map)) = (line > 0, place.as_object_mut()) {
-        let mut region = json!({ "startLine": line });
-        if let (Some(snippet), Some(region)) = (snippet, region.as_object_mut()) {
-            region.insert("snippet".into(), json!({ "text": snippet }));
-        }
-        map.insert("region".into(), region);
-    }
-    json!({ "physicalLocation": place })
 }
 
 /// Formats a path as a relative URI reference: `/` as separator, and invalid characters escaped.

@@ -99,18 +99,18 @@ fn junit() {
                 <property name="transcript" value="order-4411"/>
                 <property name="format" value="openai-chat"/>
             </properties>
-            <testcase name="WRONG_TYPE wrong-type turn 1" classname="order-4411">
+            <testcase name="WRONG_TYPE wrong-type in logs/support session.json turn 1" classname="order-4411">
                 <skipped message="`order_id` must be a string" type="note">`order_id` must be a string
     at logs/support session.json:12
     help: write it in quotes</skipped>
             </testcase>
-            <testcase name="FK014 contradicted-action turn 3" classname="order-4411">
+            <testcase name="FK014 contradicted-action in logs/support session.json turn 3" classname="order-4411">
                 <failure message="the order is said to be cancelled, but `cancel_order` answered `pending`" type="error">the order is said to be cancelled, but `cancel_order` answered `pending`
     at logs/support session.json:16
     evidence: {&quot;status&quot;:&quot;pending&quot;,&quot;error&quot;:&quot;order is already being packed&quot;}
     help: say what the tool answered, or call it again and wait for `cancelled`</failure>
             </testcase>
-            <testcase name="FK014 contradicted-action turn 3" classname="order-4411">
+            <testcase name="FK014 contradicted-action in logs/support session.json turn 3 (2)" classname="order-4411">
                 <failure message="no call of this session sends a message" type="warning">no call of this session sends a message
     at logs/support session.json:16
     judge: claude, 90% sure; confirmed by code: `send_email` was never called</failure>
@@ -121,7 +121,7 @@ fn junit() {
                 <property name="transcript" value="coding"/>
                 <property name="format" value="claude-code"/>
             </properties>
-            <testcase name="no findings" classname="coding"/>
+            <testcase name="no findings in logs/coding.jsonl" classname="coding"/>
         </testsuite>
         <testsuite name="not read or not shown" tests="2" skipped="2" errors="0" failures="0">
             <testcase name="incomplete logs: earlier messages replaced by a summary (1 transcript)">
