@@ -26,6 +26,9 @@ struct Entry {
     rule: String,
     transcript: String,
     message: String,
+    /// The file, if a report named it. A baseline holds for every file.
+    #[serde(skip)]
+    path: Option<String>,
     /// Why this finding alone was accepted, and on which day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -126,8 +129,8 @@ struct OldComparison {
 
 impl Entry {
     fn new(known: KnownFinding) -> Self {
-        let KnownFinding { rule, transcript, message, .. } = known;
-        Self { count: 0, rule, transcript, message, reason: None, accepted: None }
+        let KnownFinding { rule, transcript, message, path, .. } = known;
+        Self { count: 0, rule, transcript, message, path, reason: None, accepted: None }
     }
 }
 
@@ -193,9 +196,13 @@ impl Baseline {
     pub fn accept(&mut self, transcript: &Transcript, findings: &[Finding]) {
         let mut counts: BTreeMap<Fingerprint, Entry> = BTreeMap::new();
         for finding in findings {
-            let entry = counts
-                .entry(Fingerprint::new(&transcript.id, finding))
-                .or_insert_with(|| Entry::new(KnownFinding::new("", transcript, finding)));
+            let entry =
+                counts.entry(Fingerprint::new(&transcript.id, finding)).or_insert_with(|| {
+                    Entry::new(KnownFinding {
+                        path: None,
+                        ..KnownFinding::new("", transcript, finding)
+                    })
+                });
             entry.count += 1;
         }
         self.merge(Self { entries: counts });
@@ -240,19 +247,17 @@ impl Baseline {
     pub fn gone(
         &self,
         occurred: &Self,
-        was_checked: impl Fn(&str, &str) -> bool,
+        was_checked: impl Fn(&KnownFinding) -> bool,
     ) -> Vec<KnownFinding> {
-        let gone = self.entries.iter().filter(|(key, entry)| {
-            !occurred.entries.contains_key(key) && was_checked(&entry.rule, &entry.transcript)
-        });
-        gone.map(|(key, entry)| KnownFinding {
+        let gone = self.entries.iter().filter(|(key, _)| !occurred.entries.contains_key(key));
+        let known = gone.map(|(key, entry)| KnownFinding {
             fingerprint: key.to_string(),
             rule: entry.rule.clone(),
             transcript: entry.transcript.clone(),
-            path: None,
+            path: entry.path.clone(),
             message: entry.message.clone(),
-        })
-        .collect()
+        });
+        known.filter(was_checked).collect()
     }
 
     /// Splits the findings of a transcript: those that are not in the baseline, and those that are.

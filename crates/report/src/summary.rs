@@ -102,8 +102,10 @@ impl Comparison {
         let mut lines = vec![format!("compared with the earlier report: {}", counts.join(", "))];
         for (findings, word) in [(gone, "gone"), (same, "same")] {
             lines.extend(findings.iter().take(NAMED).map(|finding| {
-                let KnownFinding { rule, transcript, message, .. } = finding;
-                format!("{word}: {rule} in {transcript}: {message}")
+                let KnownFinding { rule, transcript, message, path, .. } = finding;
+                let path = path.as_deref().filter(|path| !path.contains(transcript.as_str()));
+                let path = path.map(|path| format!(" ({path})")).unwrap_or_default();
+                format!("{word}: {rule} in {transcript}{path}: {message}")
             }));
             let more = findings.len().saturating_sub(NAMED);
             lines.extend((more > 0).then(|| format!("{word}: and {more} more")));

@@ -288,9 +288,17 @@ fn two_runs_are_compared() {
 
     1 error in 1 transcript (2 claims: 2 unsupported; coverage 100%)
     compared with the earlier report: 1 new, 1 gone, 1 same
-    gone: FK010 in s2: the agent says this was done, but no successful call did it (cancel)
-    same: FK010 in s2: the agent says this was done, but no successful call did it (refund)
+    gone: FK010 in s2 (log.json): the agent says this was done, but no successful call did it (cancel)
+    same: FK010 in s2 (log.json): the agent says this was done, but no successful call did it (refund)
     ");
+    // A log that was removed is gone; one that was not given is not.
+    std::fs::write(desk.path().join("clean.json"), CLEAN).unwrap();
+    assert!(desk.run("check clean.json --against old.json").out.contains("0 new, 0 gone, 0 same"));
+    std::fs::rename(desk.path().join("log.json"), desk.path().join("moved")).unwrap();
+    let ran = desk.run("check clean.json --against old.json");
+    assert!(ran.code == 0 && ran.out.contains("0 new, 2 gone, 0 same"), "{ran}");
+    assert!(ran.out.contains("gone: FK010 in s2 (log.json): the agent"), "{ran}");
+    std::fs::rename(desk.path().join("moved"), desk.path().join("log.json")).unwrap();
     // A report that is a comparison can be compared with in turn.
     desk.run("check log.json --against old.json --format json --output new.json");
     let ran = desk.run("check log.json --against new.json --format jsonl");

@@ -35,8 +35,8 @@ fn a_renewed_baseline_keeps_reasons_and_what_was_not_checked() {
     let old = Baseline::from_json(&old.to_json()).unwrap();
 
     assert_eq!(occurred.with_reason("0", "", ""), None);
-    assert_eq!(old.gone(&occurred, |_, _| true).len(), 2);
-    assert_eq!(old.gone(&occurred, |_, _| false), vec![]);
+    assert_eq!(old.gone(&occurred, |_| true).len(), 2);
+    assert_eq!(old.gone(&occurred, |_| false), vec![]);
     let renewed = old.renewed(occurred.clone(), |_, _| true);
     assert_eq!(renewed.len(), 1);
     assert!(renewed.to_json().contains("\"reason\": \"a false alarm\""));

@@ -149,7 +149,11 @@ impl Known {
         runs: impl Fn(&str) -> bool,
         summary: &mut Summary,
     ) {
-        let was_checked = |rule: &str, id: &str| occurred.was_checked(&runs, rule, id);
+        let was_checked = |known: &KnownFinding| {
+            let removed = known.path.as_ref().is_some_and(|path| !Path::new(path).exists());
+            occurred.was_checked(&runs, &known.rule, &known.transcript)
+                || (removed && runs(&known.rule))
+        };
         if !matches!(self.write, Write::All) {
             summary.stale = self.baseline.gone(&occurred.findings, was_checked);
         }
