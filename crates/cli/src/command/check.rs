@@ -247,7 +247,7 @@ impl Job {
         }
         let tools = tools(arguments, &options.check);
         let known = arguments.known.known(&options.check)?;
-        let fingerprints = known.is_used();
+        let fingerprints = known.is_used() || arguments.why;
         let look = Look { fingerprints, ..look(arguments, *show_supported) };
         Ok(Self {
             from: arguments.from.as_deref().and_then(Format::from_name),

@@ -192,8 +192,10 @@ fn one_finding_is_accepted_for_a_reason() {
     assert_eq!(ran.code, 2);
     assert_snapshot!(ran.err, @"
     error: no finding has the fingerprint `0123`
-      help: text, JSON and CSV reports show the fingerprint of each finding
+      help: `--why`, JSON and CSV show the fingerprint of each finding
     ");
+    let why = desk.run("check log.json --why").out;
+    assert!(why.contains(&format!("fingerprint: {}", prints[1])), "{why}");
 }
 
 #[test]

@@ -144,8 +144,8 @@ fn help_of_check() {
           --baseline <FILE>         File with accepted findings; these are counted but not shown, and
                                     never fail the run [env: COUNTERFOIL_BASELINE=]
           --write-baseline          Write the current findings to the baseline and exit with code 0
-          --accept <FINGERPRINT>    Add only the finding with this fingerprint to the baseline and exit
-                                    with code 0 (repeatable)
+          --accept <FINGERPRINT>    Add only the finding with this fingerprint (which --why shows) to
+                                    the baseline and exit with code 0 (repeatable)
           --reason <TEXT>           The reason for accepting the finding, for reviewers of the baseline
           --against <OLD.json>      Compare with an earlier `check --format json` report: show and fail
                                     on new findings only

@@ -27,7 +27,8 @@ pub(super) struct KnownArguments {
     /// Write the current findings to the baseline and exit with code 0
     #[arg(long, help_heading = "Findings")]
     write_baseline: bool,
-    /// Add only the finding with this fingerprint to the baseline and exit with code 0 (repeatable)
+    /// Add only the finding with this fingerprint (which --why shows) to the baseline and exit with
+    /// code 0 (repeatable)
     #[arg(
         long,
         value_name = "FINGERPRINT",
@@ -202,7 +203,7 @@ impl Known {
             let one =
                 occurred.with_reason(&print, reason, &today.to_string()).ok_or_else(|| {
                     Complaint::new(format!("no finding has the fingerprint `{print}`"))
-                        .help("text, JSON and CSV reports show the fingerprint of each finding")
+                        .help("`--why`, JSON and CSV show the fingerprint of each finding")
                 })?;
             all.merge(one);
         }
