@@ -4,6 +4,10 @@ use std::path::Path;
 /// File extensions of logs, before compression.
 const ENDINGS: [&str; 9] =
     ["json", "jsonl", "ndjson", "md", "traj", "trajectory", "log", "txt", "eval"];
+/// File extensions of other data, which may be logs in a form that is not read: in a folder, such a
+/// file is tried and counted.
+const OTHER_DATA: [&str; 11] =
+    ["csv", "tsv", "yaml", "yml", "xml", "html", "htm", "parquet", "arrow", "sqlite", "db"];
 /// File extensions of compressed files.
 const PACKED: [&str; 4] = ["gz", "zst", "gzip", "zstd"];
 
@@ -16,11 +20,12 @@ pub fn looks_like_a_log(path: &Path) -> bool {
         // Hidden files without an extension are settings.
         return !path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     };
+    let is_data = |ending: &str| ENDINGS.contains(&ending) || OTHER_DATA.contains(&ending);
     if !PACKED.contains(&last.as_str()) {
-        return ENDINGS.contains(&last.as_str());
+        return is_data(&last);
     }
     match path.file_stem().map(Path::new).and_then(ending) {
-        Some(inner) => ENDINGS.contains(&inner.as_str()),
+        Some(inner) => is_data(&inner),
         None => true,
     }
 }
@@ -53,6 +58,8 @@ mod tests {
             ("a.zst", true),
             ("a.tar.gz", false),
             ("a.py", false),
+            ("a.csv", true),
+            ("a.yaml.gz", true),
             // Logs may lack an extension; hidden files are settings.
             ("session", true),
             ("a.txt", true),

@@ -66,13 +66,14 @@ fn in_a_folder_what_is_no_log_is_left_out() {
         ("logs/README.md", "# Logs\n"),
         ("logs/empty.json", ""),
         ("logs/script.py", "print()\n"),
+        ("logs/table.csv", "role,content\nuser,Hi\n"),
         ("logs/node_modules/x.json", WRONG),
         ("logs/deep/a.json", CLEAN),
     ]);
     assert_snapshot!(desk.run(&format!("check logs {ONE}")), @"
     exit 0
     no findings in 1 transcript (no claims to check)
-    2 files in unknown formats skipped: logs/README.md, logs/empty.json
+    3 files in unknown formats skipped: logs/README.md, logs/empty.json, logs/table.csv
     ");
 }
 
