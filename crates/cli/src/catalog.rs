@@ -3,15 +3,29 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use counterfoil_formats::read_tools;
 use counterfoil_model::Catalog;
+use serde_json::{Map, Value};
 
+use crate::exit::Complaint;
 use crate::files;
 
 /// Reads the catalog from a file with a list of tools.
 pub(crate) fn read_catalog(path: PathBuf) -> anyhow::Result<Catalog> {
-    let text = files::read_text(&path)
-        .with_context(|| format!("the tool list {} cannot be read", path.display()))?;
-    let value = serde_json::from_str(&text)
+    let text = files::read_text(&path).map_err(|error| {
+        let inline = path.to_string_lossy().starts_with(['[', '{']);
+        Complaint::new(format!("the tool list {} cannot be read: {error}", path.display()))
+            .maybe_help(inline.then(|| "write the list to a file, and pass its path".to_owned()))
+    })?;
+    let value: Value = serde_json::from_str(&text)
         .with_context(|| format!("the tool list {} is not JSON", path.display()))?;
-    let tools = read_tools(&value).with_context(|| path.display().to_string())?;
+    let read = match value.as_object().is_some_and(Map::is_empty) {
+        true => Err("an empty object is not a list of tools".to_owned()),
+        false => read_tools(&value).map_err(|error| error.to_string()),
+    };
+    let tools = read.map_err(|what| {
+        Complaint::new(format!("{}: {what}", path.display())).help(
+            "a list of tools looks like `[{\"name\": \"…\", \"parameters\": {…}}]` (or as OpenAI, \
+             Anthropic and MCP write it); `[]` means no tools",
+        )
+    })?;
     Ok(Catalog::known(tools).0)
 }

@@ -5,8 +5,10 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ToolListError {
     /// The value is neither a list nor an object of tools.
-    #[error("expected a list of tools, got {found}")]
+    #[error("expected a list of tools{}, got {found}", placed(.place))]
     NotAList {
+        /// JSON Pointer to the value.
+        place: String,
         /// What was found instead.
         found: &'static str,
     },
@@ -65,7 +67,7 @@ fn read_list(value: &Value, place: &str, tools: &mut Vec<Tool>) -> Result<(), To
         }
         Value::Object(object) => {
             for wrapper in ["tools", "functions", "functionDeclarations", "function_declarations"] {
-                if let Some(inner @ (Value::Array(_) | Value::Object(_))) = object.get(wrapper) {
+                if let Some(inner) = object.get(wrapper).filter(|inner| !inner.is_null()) {
                     return read_list(inner, &format!("{place}/{wrapper}"), tools);
                 }
             }
@@ -83,7 +85,7 @@ fn read_list(value: &Value, place: &str, tools: &mut Vec<Tool>) -> Result<(), To
             }
             Ok(())
         }
-        other => Err(ToolListError::NotAList { found: kind(other) }),
+        other => Err(ToolListError::NotAList { place: place.to_owned(), found: kind(other) }),
     }
 }
 
@@ -301,6 +303,10 @@ fn origin(value: &Value) -> Option<Origin> {
         "skill" => Some(Origin::Skill { name: text("name")? }),
         _ => None,
     }
+}
+
+fn placed(place: &str) -> String {
+    if place.is_empty() { String::new() } else { format!(" at `{place}`") }
 }
 
 fn kind(value: &Value) -> &'static str {

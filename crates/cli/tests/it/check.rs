@@ -92,6 +92,21 @@ fn standard_input_and_a_catalog_from_a_file() {
 }
 
 #[test]
+fn what_is_not_a_list_of_tools_is_said() {
+    for (list, what) in [
+        ("{}", "an empty object is not a list of tools"),
+        (r#"{"tools":"x"}"#, "expected a list of tools at `/tools`, got a string"),
+    ] {
+        let ran = Desk::with(&[("log.json", CLEAN), ("t.json", list)])
+            .run("check log.json --tools t.json");
+        assert_eq!(ran.code, 2, "{ran}");
+        assert!(ran.err.contains(what) && ran.err.contains("looks like `[{"), "{ran}");
+    }
+    let ran = Desk::with(&[("log.json", CLEAN)]).run("check log.json --tools {}");
+    assert!(ran.code == 2 && ran.err.contains("write the list to a file"), "{ran}");
+}
+
+#[test]
 fn exit_codes() {
     let desk = Desk::with(&[("wrong.json", WRONG), ("clean.json", CLEAN), ("bad.json", "?")]);
     for (line, code) in [

@@ -42,6 +42,8 @@ fn every_shape() {
 #[test]
 fn every_error_names_the_place() {
     check(json!(7), &Err("expected a list of tools, got a number"));
+    check(json!({"tools": "x"}), &Err("expected a list of tools at `/tools`, got a string"));
+    check(json!({"tools": null, "functions": ["a"]}), &Ok(&[("a", None)]));
     check(json!(["a", 7]), &Err("tool at `/1`: expected a tool definition, got a number"));
     check(json!([{ "parameters": {} }]), &Err("tool at `/0`: missing name"));
     check(json!([""]), &Err("tool at `/0`: missing name"));
