@@ -31,6 +31,28 @@ fn it_checks_validates_and_explains() {
     }
 }
 
+/// Every build accepts the keys of the full build and no others.
+#[test]
+fn it_reads_the_configuration_of_the_full_build() {
+    let known = "[tools.permissions]\ndefault = \"ask\"\n[tools.policy]\n[llm]\n[mcp]\n[proxy]\n\
+                 [hooks]\nundo = true\n[ledger]\n[check]\nfail_on = \"never\"\n";
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linter.toml");
+    let check = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        counterfoil(&["check", "examples", "--quiet", "--config", file.to_str().unwrap()])
+    };
+    let (code, _, err) = check(known);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for (text, what) in [
+        ("[hooks]\nundoo = true\n", "unknown key `undoo` in [hooks]"),
+        ("[tools.sandbox]\nprofil = \"off\"\n", "unknown key `profil` in [tools.sandbox]"),
+        ("[nonsense]\n", "unknown key `nonsense`"),
+    ] {
+        let (code, _, err) = check(text);
+        assert!(code == 2 && err.contains(what), "{text}: {err}");
+    }
+}
+
 #[test]
 fn a_command_that_it_does_not_have_is_named() {
     let missing = "is not part of this build";

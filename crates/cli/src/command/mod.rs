@@ -173,6 +173,8 @@ mod tests {
         }
         let mut names = BTreeSet::new();
         collect(&Cli::command(), &mut names);
+        // The linter has no such flags, but must not complain about the variables.
+        names.extend(["COUNTERFOIL_LEDGER", "COUNTERFOIL_STATE"].map(str::to_owned));
         assert_eq!(names.iter().map(String::as_str).collect::<Vec<_>>(), OF_FLAGS);
     }
 }

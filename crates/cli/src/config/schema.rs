@@ -1,10 +1,16 @@
 use serde_json::{Map, Value};
 
-use super::options::Options;
-
 /// Returns the JSON Schema of a configuration file.
+#[cfg(feature = "guard")]
 pub(crate) fn schema() -> Value {
-    schemars::schema_for!(Options).to_value()
+    schemars::schema_for!(super::options::Options).to_value()
+}
+
+/// Returns the JSON Schema of the full build. The linter ignores keys that only others use, but
+/// knows them, so that all builds accept the same files.
+#[cfg(not(feature = "guard"))]
+pub(crate) fn schema() -> Value {
+    serde_json::from_str(include_str!("../../counterfoil.schema.json")).unwrap_or_default()
 }
 
 /// A node of the schema, with the root for resolving references.
