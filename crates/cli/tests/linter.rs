@@ -53,6 +53,17 @@ fn it_reads_the_configuration_of_the_full_build() {
     }
 }
 
+/// The examples of the help name only flags that there are.
+#[test]
+fn the_help_names_no_flag_that_is_missing() {
+    let (_, out, _) = counterfoil(&["check", "--help"]);
+    let (flags, examples) = out.split_once("\nExamples:").unwrap();
+    let named = examples.split_whitespace().filter(|word| word.starts_with("--"));
+    for flag in named {
+        assert!(flags.contains(flag), "{flag}");
+    }
+}
+
 #[test]
 fn a_command_that_it_does_not_have_is_named() {
     let missing = "is not part of this build";

@@ -45,7 +45,7 @@ const BATCH: usize = 64;
 /// SWE-agent, SpecStory, OpenTelemetry, MCP), optionally compressed with gzip or Zstandard. In a
 /// folder, files in unknown formats are skipped and counted.
 #[derive(Debug, Args)]
-#[command(after_help = AFTER)]
+#[command(after_help = [AFTER, RecordedArguments::EXAMPLES].concat())]
 pub(crate) struct Arguments {
     /// Files, folders, or - for standard input [default: the newest session of each agent]
     #[arg(value_name = "PATH")]
@@ -130,10 +130,8 @@ Examples:
   counterfoil check session.jsonl --why
   counterfoil check logs/ --format html --output report.html
   counterfoil check --latest claude-code
-  counterfoil check --session fix-42
   counterfoil check session.jsonl --judge claude --opinions opinions.jsonl
   counterfoil check logs/ --judge-batch questions.jsonl
-  echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
   zcat log.gz | counterfoil check - --format jsonl | jq .message";
 
 fn log_formats() -> PossibleValuesParser {

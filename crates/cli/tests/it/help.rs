@@ -197,11 +197,11 @@ fn help_of_check() {
       counterfoil check session.jsonl --why
       counterfoil check logs/ --format html --output report.html
       counterfoil check --latest claude-code
-      counterfoil check --session fix-42
       counterfoil check session.jsonl --judge claude --opinions opinions.jsonl
       counterfoil check logs/ --judge-batch questions.jsonl
-      echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
       zcat log.gz | counterfoil check - --format jsonl | jq .message
+      counterfoil check --session fix-42
+      echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
     ");
 }
 

@@ -31,6 +31,10 @@ mod of_ledger {
     }
 
     impl RecordedArguments {
+        pub(crate) const EXAMPLES: &str = "
+  counterfoil check --session fix-42
+  echo 'All tests pass.' | counterfoil check --session fix-42 --answer -";
+
         /// Whether any session is selected.
         pub(crate) fn is_asked(&self) -> bool {
             !self.session.is_empty()
@@ -97,6 +101,8 @@ mod of_ledger {
     pub(crate) struct RecordedArguments {}
 
     impl RecordedArguments {
+        pub(crate) const EXAMPLES: &str = "";
+
         pub(crate) fn is_asked(&self) -> bool {
             false
         }
