@@ -43,6 +43,21 @@ fn a_command_is_undone_and_that_has_a_receipt() {
     assert_eq!((undone.code, out), (0, "undone: 1 restored, 1 removed\n"), "{undone}");
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "mine\n");
     assert!(!desk.path().join("more.txt").exists());
+    // The next one to undo is the command before, until there is none.
+    let first = shell(&desk, "echo first >> notes.txt", &["--from-agent"]);
+    let second = shell(&desk, "echo second >> notes.txt", &["--from-agent"]);
+    let listed = spawn(&desk, &["undo", "--list"]).out;
+    assert!(listed.lines().count() == 2 && listed.starts_with(&second), "{listed}");
+    assert!(listed.contains(&first) && listed.contains("echo first"), "{listed}");
+    for left in ["mine\nfirst\n", "mine\n"] {
+        let undone = spawn(&desk, &["undo", "--last"]);
+        assert_eq!(undone.code, 0, "{undone}");
+        assert_eq!(std::fs::read_to_string(&notes).unwrap(), left);
+    }
+    for (flag, code) in [("--last", 2), ("--list", 0)] {
+        let none = spawn(&desk, &["undo", flag]);
+        assert!(none.code == code && none.err.contains("nothing to undo"), "{none}");
+    }
     let stats = spawn(&desk, &["stats", "--format", "json"]);
     let stats: Value = serde_json::from_str(&stats.out).unwrap();
     assert!(stats["by_tool"].to_string().contains("undo"), "{stats}");

@@ -4,11 +4,12 @@ use std::path::Path;
 use clap::Args;
 use counterfoil_guard::{Guard, RolledBack, Session, SessionStart, Surroundings};
 use counterfoil_model::{ExactValue, ToolErrorCategory};
+use counterfoil_report::{shorten, visible};
 use counterfoil_tools::{SinceChanged, UndoError, has_snapshot, undo_snapshot};
 use serde_json::json;
 
 use crate::config;
-use crate::exit::{Complaint, Exit};
+use crate::exit::{Complaint, Exit, note};
 use crate::global::Global;
 use crate::guard::Making;
 
@@ -18,17 +19,21 @@ use crate::guard::Making;
   counterfoil undo shell_1735999999123_0a1b2c3d
   counterfoil undo shell_1735999999123_0a1b2c3d --force   also restore files changed since
 
-  counterfoil undo --last                                 undo the newest command with a snapshot
+  counterfoil undo --last      undo the newest command with a snapshot; again, the one before it
+  counterfoil undo --list      list the commands that can be undone, newest first
 
 Snapshots require `[tools.shell] transactional = true` and `keep_snapshots` above 0; for a coding
 agent's commands, `[hooks] undo = true`.")]
 pub(crate) struct Arguments {
     /// The id of the execution, from its receipt
-    #[arg(value_name = "EXECUTION_ID", required_unless_present = "last")]
+    #[arg(value_name = "EXECUTION_ID", required_unless_present_any = ["last", "list"])]
     execution_id: Option<String>,
     /// Undo the newest execution that has a snapshot
     #[arg(long, conflicts_with = "execution_id")]
     last: bool,
+    /// List the executions that have a snapshot, newest first
+    #[arg(long, conflicts_with_all = ["execution_id", "last", "force"])]
+    list: bool,
     /// Also restore files that have changed since
     #[arg(long)]
     force: bool,
@@ -39,10 +44,11 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let state = global.state()?.existing()?;
     let kept = state.folder().snapshots();
     let guard = Making { state: Some(state), ..Making::new(&options) }.guard()?;
-    let id = match &arguments.execution_id {
-        Some(id) => id.clone(),
-        None => newest(&guard, &kept)?,
-    };
+    if arguments.list {
+        return list(&guard, &kept);
+    }
+    let newest = || Ok(undoable(&guard, &kept)?.next().ok_or_else(nothing)?);
+    let id = arguments.execution_id.clone().map_or_else(newest, anyhow::Ok)?;
     let id = id.as_str();
     let Some(receipt) = guard.ledger().receipt(id)? else {
         return Err(Complaint::new(format!("no receipt for `{id}`")).into());
@@ -62,13 +68,33 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     }
 }
 
-/// Returns the newest execution with a snapshot that has not been restored.
-fn newest(guard: &Guard, kept: &Path) -> anyhow::Result<String> {
-    const LOOKED_AT: usize = 500;
+/// The number of newest executions that are looked at.
+const LOOKED_AT: usize = 500;
+
+/// Returns the executions with a snapshot that has not been restored, newest first.
+fn undoable(guard: &Guard, kept: &Path) -> anyhow::Result<impl Iterator<Item = String>> {
     let recent = guard.ledger().recent(None, LOOKED_AT)?;
-    let found = recent.into_iter().find(|id| has_snapshot(kept, id));
-    let nothing = || complaint(&UndoError::NoSnapshot("the latest calls".to_owned()));
-    Ok(found.ok_or_else(nothing)?)
+    Ok(recent.into_iter().filter(move |id| has_snapshot(kept, id)))
+}
+
+fn nothing() -> Complaint {
+    let what = format!("nothing to undo: none of the last {LOOKED_AT} calls has a snapshot left");
+    Complaint::new(what).help(SNAPSHOTS)
+}
+
+/// Prints the executions that can be undone.
+fn list(guard: &Guard, kept: &Path) -> anyhow::Result<Exit> {
+    let ids: Vec<String> = undoable(guard, kept)?.collect();
+    if ids.is_empty() {
+        note(nothing())?;
+    }
+    for id in ids {
+        let Some(receipt) = guard.ledger().receipt(&id)? else { continue };
+        let arguments = receipt.arguments.to_string();
+        let what = shorten(&visible(&arguments), 100).into_owned();
+        writeln!(io::stdout(), "{id}  {}  {what}", receipt.tool)?;
+    }
+    Ok(Exit::Clean)
 }
 
 /// Undoes what this call changed. Undoing is itself a call, with a receipt of its own.
@@ -101,13 +127,14 @@ pub(super) fn undone(RolledBack { restored, deleted }: &RolledBack) -> String {
     format!("undone: {restored} restored, {deleted} removed")
 }
 
+const SNAPSHOTS: &str = "snapshots require `[tools.shell] transactional = true` and \
+                         `keep_snapshots` above 0; for a coding agent's commands, `[hooks] undo = \
+                         true`; a command that is undone keeps none";
+
 fn complaint(error: &UndoError) -> Complaint {
     let complaint = Complaint::new(error.to_string());
     match error {
-        UndoError::NoSnapshot(_) => complaint.help(
-            "snapshots require `[tools.shell] transactional = true` and `keep_snapshots` above 0; \
-             for a coding agent's commands, `[hooks] undo = true`",
-        ),
+        UndoError::NoSnapshot(_) => complaint.help(SNAPSHOTS),
         UndoError::ChangedSince(_) => complaint.help(
             "pass `--force` to restore the files anyway; changes made since then will be lost",
         ),

@@ -58,7 +58,7 @@ pub fn has_snapshot(kept: &Path, execution_id: &str) -> bool {
     kept.join(file_name(execution_id)).join(LIST).exists()
 }
 
-/// Undoes the changes of an execution, from the snapshots in this folder.
+/// Undoes the changes of an execution, from the snapshots in this folder, and removes its snapshot.
 ///
 /// # Errors
 /// When there is no snapshot, when files were changed or added since, or when some could not be
@@ -94,7 +94,11 @@ pub fn undo_snapshot(
             return Err(UndoError::InTheWay(strange));
         }
     }
-    restore(&ground, &folder, &entries).map_err(UndoError::Partial)
+    let done = restore(&ground, &folder, &entries).map_err(UndoError::Partial)?;
+    // Undone is undone: the next one to undo is the command before. If the folder cannot be removed,
+    // a second attempt finds that the files have changed.
+    let _removed = fs::remove_dir_all(&folder);
+    Ok(done)
 }
 
 impl Snapshot {
