@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use counterfoil_hooks::{SettingsForm, config_has_hooks};
+use counterfoil_hooks::{SettingsForm, config_has_hooks, installed};
 use counterfoil_model::Agent;
 
 use super::{Homes, own_folder};
@@ -37,6 +37,16 @@ pub(crate) struct SettingsFile {
 }
 
 impl Homes {
+    /// Returns the files of a scope that contain the hook. A broken file does not.
+    pub(crate) fn hooked(&self, agent: Agent, scope: Scope, project: &Path) -> Vec<PathBuf> {
+        let files = self.settings(agent, scope, project).unwrap_or_default().into_iter();
+        let has_hook = |file: &SettingsFile| {
+            let text = files::read_text(&file.path).unwrap_or_default();
+            installed(agent, file.form, &text).is_ok_and(|hooks| !hooks.is_empty())
+        };
+        files.filter(has_hook).map(|file| file.path).collect()
+    }
+
     /// Returns the files of a scope that can contain hooks; new hooks go into the first.
     pub(crate) fn settings(
         &self,

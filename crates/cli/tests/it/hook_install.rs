@@ -76,6 +76,17 @@ fn a_judge_that_reads_stops_is_set_in_the_users_own_file() {
     let ran = desk.run("hook install claude-code --judge auto");
     assert!(ran.code == 0 && ran.out.contains("added    judge.hooks = true"), "{ran}");
     assert_eq!(text(&desk, OWN), format!("{command}hooks = true\nname = \"auto\"\n"));
+    // The last hook to go switches the judge off.
+    desk.run("hook install claude-code --project");
+    let ran = desk.run("hook uninstall claude-code");
+    assert!(
+        ran.code == 0 && ran.err.contains("`counterfoil hook uninstall claude-code --project`")
+    );
+    assert!(text(&desk, OWN).contains("hooks = true"), "{ran}");
+    let ran = desk.run("hook uninstall claude-code --project");
+    assert!(ran.code == 0 && ran.out.contains("updated  judge.hooks = false"), "{ran}");
+    let ran = desk.run("hook uninstall gemini");
+    assert!(ran.code == 0 && ran.err.contains("note: there is no "), "{ran}");
 }
 
 #[test]

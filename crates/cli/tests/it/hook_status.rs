@@ -119,7 +119,8 @@ fn calls_without_a_receipt_are_listed() {
         DESK/home/.claude/projects/-p/s-1.jsonl
         line 4      2099-01-01T00:00:01Z  Bash call_2
     ");
-    assert_eq!(desk.run("hook status --session other --format json").code, 0);
+    let ran = desk.run("hook status --session other --format json");
+    assert!(ran.code == 2 && ran.err.contains("a log of the session `other`"), "{ran}");
 }
 
 #[test]

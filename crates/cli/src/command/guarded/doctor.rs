@@ -66,6 +66,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     checks.push(files::state(state));
     checks.extend(files::keys(global.state().ok(), &options));
     checks.extend(files::ledger(&settings.ledger));
+    checks.push(files::hooks());
     let abilities = guard::sandbox(None).abilities(&sandbox).clone();
     checks.extend(machine::checks(&abilities));
     checks.push(trial::check(&options));

@@ -42,7 +42,7 @@ enum Action {
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     match &arguments.action {
         Action::Install(arguments) => install::run(global, arguments),
-        Action::Uninstall(arguments) => uninstall::run(arguments),
+        Action::Uninstall(arguments) => uninstall::run(global, arguments),
         Action::Status(arguments) => status::run(global, arguments),
         Action::ClaudeCode => answer::run(global, Agent::ClaudeCode),
         Action::Codex => answer::run(global, Agent::Codex),

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use counterfoil_guard::{Ledger, LedgerSettings};
+use counterfoil_model::Agent;
 
 use super::check::Check;
+use crate::agents::{Homes, Scope};
 use crate::config::Options;
 use crate::exit::Complaint;
 use crate::state::State;
@@ -13,6 +15,7 @@ use crate::state::State;
 const CONFIGURATION: &str = "configuration";
 const STATE: &str = "state folder";
 const KEYS: &str = "signing keys";
+const HOOKS: &str = "agents' hooks";
 const LEDGER: &str = "shared ledger";
 
 pub(super) fn configuration(files: &[PathBuf]) -> Check {
@@ -66,6 +69,24 @@ pub(super) fn ledger(settings: &LedgerSettings) -> Option<Check> {
         }
         Err(error) => Check::fail(LEDGER, error.to_string(), error.help()),
     })
+}
+
+/// Lists the agents with a hook, in the settings of the user and of this project.
+pub(super) fn hooks() -> Check {
+    let homes = Homes::from_environment();
+    let here = std::env::current_dir().unwrap_or_default();
+    let all = Agent::ALL.into_iter().flat_map(|agent| Scope::ALL.map(|scope| (agent, scope)));
+    let mut found: Vec<String> = all
+        .flat_map(|(agent, scope)| {
+            let files = homes.hooked(agent, scope, &here).into_iter();
+            files.map(move |file| format!("{} ({})", agent.name(), file.display()))
+        })
+        .collect();
+    found.dedup();
+    match found.is_empty() {
+        true => Check::ok(HOOKS, "no agent has one: `counterfoil hook install AGENT`"),
+        false => Check::ok(HOOKS, found.join(", ")),
+    }
 }
 
 /// Checks that only their owner can read private keys.

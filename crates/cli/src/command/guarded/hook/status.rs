@@ -14,7 +14,7 @@ pub(super) use self::installed::version;
 use self::shown::{AgentStatus, StateStatus, Status};
 use crate::agents::{AgentName, Homes};
 use crate::choices::{ShownWhole, WholeFormat};
-use crate::exit::Exit;
+use crate::exit::{Complaint, Exit};
 use crate::global::Global;
 use crate::terminal::Paint;
 
@@ -86,6 +86,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         if arguments.transcript.is_empty() {
             coverage.extend(looked);
         }
+    }
+    let unseen = |id: &&String| coverage.iter().all(|seen| seen.session != **id);
+    if let Some(id) = arguments.session.iter().find(unseen) {
+        return Err(Complaint::new(format!("no agent has a log of the session `{id}`"))
+            .help("`counterfoil hook status` lists the newest sessions")
+            .into());
     }
     let state = StateStatus::new(global.state()?);
     let version = env!("CARGO_PKG_VERSION");
