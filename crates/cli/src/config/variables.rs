@@ -94,7 +94,7 @@ fn unknown(name: &str, keys: impl Iterator<Item = String>) -> String {
     }
     let known: Vec<String> = keys.chain(OF_FLAGS.iter().map(|&name| name.to_owned())).collect();
     let help = did_you_mean(name, known.iter().map(String::as_str))
-        .unwrap_or_else(|| "`counterfoil config show` lists every key".to_owned());
+        .unwrap_or_else(|| "docs/configuration.md lists every key".to_owned());
     format!("environment variable {name} matches no configuration key and is ignored; {help}")
 }
 
