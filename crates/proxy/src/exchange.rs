@@ -313,7 +313,7 @@ impl Exchange {
         transcript.messages.extend(answer);
         let turn = transcript.messages.len().checked_sub(1)?;
         let unread = self.proxy.guard.read_answer(&transcript, turn, findings).await;
-        unread.map(|why| format!("the answer was not judged: {why}"))
+        unread.map(|why| format!("the judge did not read the answer: {why}"))
     }
 
     /// Records the outcome of the answer.
@@ -428,7 +428,7 @@ struct Words<'w> {
 }
 
 fn not_judged(why: &String) -> String {
-    format!("an answer was not judged: {why}")
+    format!("an answer could not be checked: {why}")
 }
 
 fn told(tampered: &Tampered) -> String {

@@ -40,7 +40,7 @@ pub(crate) fn seen(what: &TurnEvent<'_>) -> Seen {
                 Row::new(Tone::Wrong, "checked").and(Tone::Plain, ": an answer was held back");
             Seen::Rows([vec![head], told_once(findings)].concat())
         }
-        TurnEvent::Unjudged(why) => note(format!("the answer was not judged: {why}")),
+        TurnEvent::Unjudged(why) => note(format!("the judge did not read the answer: {why}")),
         TurnEvent::Cut => note("the model's answer was cut off at its length limit".to_owned()),
         TurnEvent::Compressed(strategy) => {
             note(format!("the conversation was summarised ({strategy})"))

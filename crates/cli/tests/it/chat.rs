@@ -105,7 +105,7 @@ fn a_judge_reads_answers_where_the_user_wants_it() {
             "exit 1".to_owned(),
             vec![read(), red()],
             "The door is red.\n",
-            "the answer was not judged",
+            "the judge did not read the answer",
         ),
     ] {
         let (port, _) = model(replies);

@@ -41,7 +41,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
         }
         @if let Some(why) = &detail.not_judged_again {
             p .notice {
-                "Shown as recorded; the answer was not judged again, because " (brief(why, 300)) "."
+                "Shown as recorded; the answer could not be checked again, because " (brief(why, 300)) "."
             }
         }
         div .beside {
