@@ -91,7 +91,8 @@ fn is_courtesy(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word).peekable();
     let done = || tokens.iter().any(|t| t.tags.any(Tags::COMPLETED.or(Tags::BE)));
     let greets = words.peek().is_some_and(|first| prose.is(first, &sets::GREETS));
-    (greets && !done()) || words.all(|word| prose.is(word, &sets::COURTESIES))
+    let short = words.clone().nth(4).is_none();
+    (greets && short && !done()) || words.all(|word| prose.is(word, &sets::COURTESIES))
 }
 
 /// "Let me know", "Please check", "cancel it": a request or an offer.
