@@ -227,7 +227,9 @@ fn text_of(
         (Reference::New, _) => {
             writeln!(out, "first seen now: later versions will be compared with this one")?;
         }
-        (Reference::Earlier, true) => writeln!(out, "no changes since the server was first seen or accepted")?,
+        (Reference::Earlier, true) => {
+            writeln!(out, "no changes since the server was first seen or accepted")?
+        }
         (Reference::Earlier, false) => {
             writeln!(out, "help: review the changes, then pass `--accept` to accept them")?;
         }
