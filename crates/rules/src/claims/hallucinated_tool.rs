@@ -66,8 +66,6 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
             Note::proven(format!("`{}` is not available", tool.name))
                 .help("say which tool was really used"),
         ),
-        // Where there is no tool and no call, no tool was used, whatever it is called.
-        Known::No | Known::Unknown if mention.described && !has_no_tools(facts, mention) => {}
         // Such words may mean any tool that was called, or what it ran.
         Known::No if mention.loose && facts.record().count_before(turn) > 0 => {
             findings.not_checkable(claim);
@@ -89,14 +87,6 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         ),
         Known::Unknown => findings.not_checkable(claim),
     }
-}
-
-fn has_no_tools(facts: &Facts<'_>, mention: &Mention) -> bool {
-    let catalog = &facts.transcript().catalog;
-    mention.called
-        && catalog.is_known()
-        && catalog.iter().next().is_none()
-        && facts.record().executions().is_empty()
 }
 
 /// Returns why a call does not count as use: its tool is not registered, or not available, and no

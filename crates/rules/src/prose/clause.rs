@@ -5,7 +5,7 @@ use counterfoil_model::Span;
 use super::boundary::starts_clause;
 use super::completed::predicates;
 use super::lexicon::Tags;
-use super::mood::{Context, Mood};
+use super::mood::{Context, Mood, only_leads};
 use super::predicate::{Predicate, has_verb};
 use super::sentences::Sentence;
 use super::token::{Kinds, Token};
@@ -113,7 +113,10 @@ impl Context {
         // "Sure, I cancelled it", "As requested, …": a word or two that govern nothing.
         let opens = range.start == self.start && range.len() <= 2 && clause.mood == Mood::Asserted;
         let comma = tokens.get(range.end).is_some_and(|t| t.is(','));
-        if opens && comma && !verbal {
+        let words = tokens.get(range.clone()).unwrap_or_default();
+        let rest = tokens.get(range.end..sentence.tokens.end).unwrap_or_default();
+        let leads = range.start == self.start && only_leads(words, rest);
+        if comma && (opens && !verbal || leads) {
             self.mood = None;
         }
         if verbal || (opens && comma) {

@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::lexicon::Tags;
+use counterfoil_model::Family;
+
+use super::lexicon::{Action, Tags};
 use super::predicate::{Group, Subject};
 use super::sentences::Sentence;
 use super::token::{Token, TokenKind};
@@ -118,10 +120,10 @@ fn may_end(mood: Mood) -> bool {
     matches!(mood, Mood::Attributed | Mood::Observed | Mood::Unrealised)
 }
 
-/// "You asked for it, so I cancelled order W1", "As you requested, I cancelled W1", "I could wait, but
-/// I cancelled W1", "I can confirm that I cancelled W1": whether the clause says what the speaker did
-/// to something that it names, whatever the sentence said before. Somebody else's words may go on in
-/// the first person, so that only these forms count.
+/// "You asked for it, so I cancelled order W1", "I could wait, but I cancelled W1", "I can confirm that
+/// I cancelled W1": whether the clause says what the speaker did to something that it names, whatever
+/// the sentence said before. Somebody else's words may go on in the first person, so that only these
+/// forms count.
 fn is_told_anew(mood: Mood, tokens: &[Token], sentence: &Sentence, range: &Range<usize>) -> bool {
     let before = tokens.get(sentence.tokens.start..range.start).unwrap_or_default();
     let words = tokens.get(range.clone()).unwrap_or_default();
@@ -131,22 +133,23 @@ fn is_told_anew(mood: Mood, tokens: &[Token], sentence: &Sentence, range: &Range
     let led = match () {
         () if first.has(Tags::RESULT) => mood != Mood::Unrealised && is_of_user(before),
         () if first.has(Tags::ADVERSATIVE) => mood == Mood::Unrealised && is_of_agent(before),
-        () if first.has(Tags::RELATIVE) => is_assurance(before),
-        () => first.has(Tags::AGENT) && is_request(before, words),
+        () => first.has(Tags::RELATIVE) && is_assurance(before),
     };
     let own = first.has(Tags::AGENT)
         || lead.find(|t| !t.has(Tags::ADVERB)).is_some_and(|t| t.has(Tags::AGENT));
-    let particular = |t: &Token| {
-        use TokenKind as K;
-        matches!(t.kind, K::Id | K::Path | K::Code | K::Identifier | K::Email | K::Url)
-            || t.has(Tags::TOOL_NOUN)
-    };
     let unsure = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::PURPOSE);
     led && own
-        && words.iter().any(particular)
+        && words.iter().any(is_particular)
         && !words.iter().any(|t| t.has(unsure) || t.quoted && t.kind == TokenKind::Word)
         && !rest.iter().any(|t| t.has(Tags::CONDITIONAL))
         && !before.iter().any(|t| t.is(':') || t.quoted)
+}
+
+/// Whether a token names one thing: an id, a file, an address.
+fn is_particular(t: &Token) -> bool {
+    use TokenKind as K;
+    matches!(t.kind, K::Id | K::Path | K::Code | K::Identifier | K::Email | K::Url)
+        || t.has(Tags::TOOL_NOUN)
 }
 
 /// "You asked me to, so …": what the user asked for, in no words of the user's own.
@@ -165,17 +168,29 @@ fn is_of_agent(before: &[Token]) -> bool {
     before.first().is_some_and(|t| t.has(Tags::AGENT)) && !before.iter().any(|t| t.has(said))
 }
 
-/// "As you requested, …", "Since you asked, …", "As requested, …"
-fn is_request(before: &[Token], words: &[Token]) -> bool {
-    let comma = [before.last(), words.first()].into_iter().flatten().any(|t| t.is(','));
-    let mut told = before.iter().filter(|t| t.kind == TokenKind::Word);
+/// "As you asked,", "As requested,", "As I said,": whether the beginning of a sentence leads to what
+/// the speaker tells, rather than to what others say. "As you asked, I changed the tone" may be about
+/// the answer itself.
+pub(super) fn only_leads(words: &[Token], rest: &[Token]) -> bool {
+    let revised = |t: &Token| t.verb == Some(Action::Of(Family::Update));
+    if rest.iter().any(revised) && !rest.iter().any(is_particular) {
+        return false;
+    }
+    let mut words = words.iter().filter(|t| t.kind == TokenKind::Word);
+    let first = words.next();
+    let small = Tags::AGENT.or(Tags::ADVERB).or(Tags::HAVE).or(Tags::PREPOSITION).or(Tags::EARLIER);
+    let told = |t: &Token| t.has(Tags::REPORT);
+    let (mut by_user, mut asked, mut tells) = (false, false, 0);
+    let plain = words.all(|t| {
+        by_user |= t.has(Tags::USER);
+        asked |= t.has(Tags::REQUEST);
+        tells += usize::from(told(t));
+        // "above", "earlier"
+        let place = tells == 1 && !t.capital && t.tags.is_empty() && t.noun.is_none();
+        told(t) || t.has(small) || t.has(Tags::USER) || place
+    });
     let opens = |t: &Token| t.has(Tags::SUBORDINATE) && !t.has(Tags::CONDITIONAL);
-    comma
-        && told.next().is_some_and(opens)
-        && told
-            .find(|t| !t.has(Tags::USER))
-            .is_some_and(|t| t.has(Tags::REQUEST) && t.has(Tags::REPORT))
-        && told.all(|t| t.has(Tags::AGENT))
+    first.is_some_and(opens) && plain && tells == 1 && (asked || !by_user)
 }
 
 /// "I can confirm", "I must inform you"

@@ -85,6 +85,7 @@ sets! {
     BETWEEN_TOOL_AND_ID = "between-tool-and-id";
     BEHIND_A_VERDICT = "behind-a-verdict";
     NORMS = "norms";
+    DRAFTS = "drafts";
     TEXTS = "texts";
     WAYS_OF_PRINT = "ways-of-print";
     PARTS_OF_AN_ANSWER = "parts-of-an-answer";

@@ -24,8 +24,6 @@ pub(crate) struct Mention {
     /// Whether verb, name and noun are in capitals, or the name follows a label: "I USED THE
     /// CALCULATOR TOOL" may describe a tool, and "Tool used: pytest" name a program.
     pub(crate) loose: bool,
-    /// Whether it is a word in small letters: "the websearch tool", but also "the right tool".
-    pub(crate) described: bool,
 }
 
 /// The tools that one answer says it used. `catalogued` returns whether a name is a tool's.
@@ -64,9 +62,8 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
 fn mention(answer: &Answer<'_>, clause: &Clause, thing: Thing, called: bool) -> Mention {
     let objects = vec![Object { kind: ObjectKind::Tool, text: thing.name.clone() }];
     let loose = thing.is_loud(&answer.prose, clause);
-    let described = !thing.noun.is_empty() && is_small(&answer.prose, thing.tokens.start);
     let claim = answer.prose.claim(clause, ClaimKind::Tool, objects, answer.turn);
-    Mention { claim, name: thing.name, noun: thing.noun, called, loose, described }
+    Mention { claim, name: thing.name, noun: thing.noun, called, loose }
 }
 
 fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool) -> Vec<Thing> {
@@ -163,11 +160,11 @@ fn around_noun(
     }
     let (topic, from) = topic_before(prose, clause, noun);
     let phrase = topic.join("_");
-    let the = from.checked_sub(1).and_then(|at| prose.tokens.get(at));
-    let described = word == "tool" && topic.len() == 1 && is_small(prose, from);
-    let named = !phrase.is_empty() && catalogued(&phrase)
-        || described && the.is_some_and(|t| prose.is_word(t, "the"));
-    if named { vec![thing(phrase, from..noun + 1)] } else { Vec::new() }
+    if !phrase.is_empty() && catalogued(&phrase) {
+        vec![thing(phrase, from..noun + 1)]
+    } else {
+        Vec::new()
+    }
 }
 
 /// The name that ends at the token, and the index where it begins.
@@ -228,14 +225,6 @@ fn topic_before(prose: &Prose<'_>, clause: &Clause, noun: usize) -> (Vec<String>
     }
     words.reverse();
     (words, from)
-}
-
-/// Whether a token is a word in small letters that the lexicon does not have.
-fn is_small(prose: &Prose<'_>, at: usize) -> bool {
-    prose
-        .tokens
-        .get(at)
-        .is_some_and(|t| t.kind == TokenKind::Word && !t.quoted && !t.capital && t.tags.is_empty())
 }
 
 /// How the clause says that the tool was used: `Some(true)` if it was called, `Some(false)` if it
