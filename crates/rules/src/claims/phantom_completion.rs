@@ -4,7 +4,7 @@ use crate::action::{ActionClaim, ActionVerdict, actions, is_supported};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
-use crate::prose::{Lexicon, Tags};
+use crate::prose::{Lexicon, Tags, sets};
 use crate::rule::Rule;
 use crate::values::{Leaf, Leaves};
 
@@ -80,7 +80,10 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
     let does = |tool: &ToolName| tool.families.meets(kindred(said.family));
     let known = |tool: &Tool| {
         let own = matches!(tool.origin, Origin::Builtin | Origin::Skill { .. });
-        own || ToolName::parse(&tool.name).families != Families::default()
+        let name = ToolName::parse(&tool.name);
+        // Command lines are read.
+        let shell = || name.words.iter().any(|word| sets::SHELLS.list.contains(&word.as_str()));
+        own || name.families != Families::default() || shell()
     };
     let catalog = &facts.transcript().catalog;
     // A record of receipts without tools and without calls: nothing could have been done at all.
