@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use counterfoil_model::{Family, Object, ObjectKind};
-use counterfoil_record::values;
+use counterfoil_record::{told_by_opening, values};
 
 use super::extract::ActionClaim;
 use super::objects::mentions;
@@ -19,7 +19,7 @@ use crate::values::{Leaf, Leaves, whole};
 pub(crate) fn is_supported(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
     let Some((execution, deed)) = facts.deed(at) else { return false };
     let is_of_kind = match () {
-        () if deed.is_note || !deed.status().succeeded() => false,
+        () if deed.is_note || !has_worked(execution, deed) => false,
         () if is_file_tool(deed) => writes_what_is_told(said, execution, deed),
         () if looks_only(deed) => shows_state(said, execution) || looks(said),
         () => own_kinds(deed).meets(kindred(said.family)) || is_told_in_a_word(said, execution),
@@ -66,8 +66,8 @@ fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize, amount: u64) -> bo
             || counts(execution.arguments())
             || counts(execution.text())
     };
-    let of_kind = |(_, deed): &(&Execution<'_>, &Deed<'_>)| {
-        deed.status().succeeded() && own_kinds(deed).meets(kindred(said.family))
+    let of_kind = |(call, deed): &(&Execution<'_>, &Deed<'_>)| {
+        has_worked(call, deed) && own_kinds(deed).meets(kindred(said.family))
     };
     let calls = facts.deeds_before(said.claim.turn).filter(of_kind);
     let made: Vec<&str> = calls.take(LOOK_BACK).map(|(call, _)| call.arguments()).collect();
@@ -77,6 +77,17 @@ fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize, amount: u64) -> bo
         false => made.into_iter().collect::<BTreeSet<_>>().len(),
     };
     facts.deed(at).is_some_and(enough) || made as u64 >= amount
+}
+
+/// Whether the call succeeded, and its command does not complain: "rm: cannot remove 'a': …".
+fn has_worked(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
+    let complains = || {
+        let (program, _) = execution.text().split_once(": ")?;
+        let named = program.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./".contains(&b));
+        (named && execution.arguments().contains(program)).then_some(())
+    };
+    let silent = || told_by_opening(execution.text()).is_none() && complains().is_none();
+    deed.status().succeeded() && (deed.shell.is_none() || silent())
 }
 
 /// The families of a deed by its command or the name of its tool, because its arguments may contain
