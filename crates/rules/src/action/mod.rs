@@ -27,3 +27,4 @@ pub(crate) use judge::actions;
 pub(crate) use objects::{mentions, objects_in};
 pub(crate) use support::is_supported;
 pub(crate) use verdict::ActionVerdict;
+pub(crate) use words::stem;

@@ -11,7 +11,7 @@ pub(super) fn head(word: &str) -> &str {
 }
 
 /// A verb without its ending, so that it can be found in arguments.
-pub(super) fn stem(verb: &str) -> &str {
+pub(crate) fn stem(verb: &str) -> &str {
     if let Some(base) = Lexicon::english().base_of(verb) {
         return base;
     }

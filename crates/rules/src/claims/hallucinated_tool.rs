@@ -34,6 +34,10 @@ impl Rule for HallucinatedTool {
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
     let Mention { claim, name, .. } = mention;
     let turn = claim.turn;
+    // Another tool may do the same.
+    if mention.by_deed && facts.record().count_before(turn) > 0 {
+        return;
+    }
     let provable = match used(facts, name, turn) {
         Used::Yes(execution) => {
             let Some(why) = cannot_have_run(facts, execution, name) else {

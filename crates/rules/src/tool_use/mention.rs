@@ -4,6 +4,7 @@ use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
 use super::listed::{labelled_tools, labels, listed_tools};
 use super::thing::{Thing, bare_name};
+use crate::action::stem;
 use crate::facts::Answer;
 use crate::prose::{
     Action, BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
@@ -24,6 +25,8 @@ pub(crate) struct Mention {
     /// Whether verb, name and noun are in capitals, or the name follows a label: "I USED THE
     /// CALCULATOR TOOL" may describe a tool, and "Tool used: pytest" name a program.
     pub(crate) loose: bool,
+    /// Whether its name is not said, but what it does: "I searched the database".
+    pub(crate) by_deed: bool,
 }
 
 /// The tools that one answer says it used. `catalogued` returns whether a name is a tool's.
@@ -51,6 +54,9 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
             Some((thing, called))
         });
         let used: Vec<(Thing, bool)> = used.collect();
+        for thing in deeds(prose, clause, catalogued) {
+            found.push(Mention { by_deed: true, ..mention(answer, clause, thing, true) });
+        }
         let mut beside = listed_tools(prose, clause, &labels, catalogued);
         beside.retain(|thing| !used.iter().any(|(known, _)| known.name == thing.name));
         let all = used.into_iter().chain(beside.into_iter().map(|thing| (thing, true)));
@@ -63,7 +69,34 @@ fn mention(answer: &Answer<'_>, clause: &Clause, thing: Thing, called: bool) -> 
     let objects = vec![Object { kind: ObjectKind::Tool, text: thing.name.clone() }];
     let loose = thing.is_loud(&answer.prose, clause);
     let claim = answer.prose.claim(clause, ClaimKind::Tool, objects, answer.turn);
-    Mention { claim, name: thing.name, noun: thing.noun, called, loose }
+    Mention { claim, name: thing.name, noun: thing.noun, called, loose, by_deed: false }
+}
+
+/// "I searched the database", where a tool is called `search_database`: the tools whose whole name is
+/// what the agent says it looked at.
+fn deeds(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool) -> Vec<Thing> {
+    let looks = |p: &&Predicate| {
+        use Family as F;
+        matches!(p.action, Action::Of(F::Read | F::Search | F::Compute))
+            && (p.subject, p.voice) == (Subject::Agent, Voice::Active)
+            && !(p.negated || p.earlier)
+    };
+    let deed = |p: &Predicate| {
+        let verb = prose.word(prose.tokens.get(p.verb)?).to_ascii_lowercase();
+        let base = stem(&verb);
+        let object = prose.tokens(p.object_tokens.clone()).iter();
+        let object = object.skip_while(|t| t.has(Tags::DETERMINER.or(Tags::USER_OWN)));
+        let ends = Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::ADVERB);
+        let object = object.take_while(|t| t.kind == TokenKind::Word && !t.has(ends));
+        let words: Vec<&str> = object.map(|t| prose.word(t)).collect();
+        let named = |verb: &str| format!("{verb}_{}", words.join("_"));
+        // "search", "retrieve"
+        let mut names = [named(base), named(&format!("{base}e"))].into_iter();
+        let name = names.find(|name| !words.is_empty() && catalogued(name))?;
+        Some(Thing { name, noun: String::new(), tokens: p.verb..p.object_tokens.end })
+    };
+
+    clause.predicates.iter().filter(looks).filter_map(deed).collect()
 }
 
 fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool) -> Vec<Thing> {
