@@ -5,6 +5,7 @@ use super::duplicates::twice;
 use super::framing::lined;
 use super::gateway::Gateway;
 use super::message::Message;
+use super::methods::misspelt;
 use super::server_questions::in_the_name_of;
 use super::unreadable::TopLevel;
 use super::waiting::Waiting;
@@ -46,6 +47,10 @@ impl Gateway {
         let message = Message::read(text).map_err(|error| error.to_string())?;
         if let Some(name) = twice(text) {
             return Err(format!("the member `{name}` appears twice"));
+        }
+        // A lenient client would take it for the method, which is handled by its exact name.
+        if let Some(odd) = message.method.as_deref().and_then(misspelt) {
+            return Err(odd);
         }
         in_the_name_of(&self.server, text)?;
         Ok(message)

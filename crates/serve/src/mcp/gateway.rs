@@ -19,6 +19,7 @@ use super::held::{Held, Wire, elicits};
 use super::meant::message_as_meant;
 use super::members::{Members, member};
 use super::message::{self, Message, code, id_of, traced};
+use super::methods::misspelt;
 use super::open_tasks::{Tasks, takes_tasks};
 use super::pins::Pins;
 use super::tools::{Offered, Watch};
@@ -204,24 +205,11 @@ impl Gateway {
         let (Some(method), id) = (message.method.as_deref(), message.id.as_deref()) else {
             return self.not_asked(&message, forward).await;
         };
-        let odd = message.odd_params();
-        let Some(id) = id else {
-            if let Some(odd) = odd {
-                tracing::warn!("dropped a notification from the client: {odd}");
-                return None;
-            }
-            if method == "tools/call" {
-                tracing::warn!(
-                    "dropped a tool call without an id: its result could not be returned"
-                );
-                return None;
-            }
-            if method == "notifications/cancelled" {
-                return self.cancelled(&message, forward).await;
-            }
-            return Some(forward);
-        };
-        if let Some(odd) = odd {
+        let Some(id) = id else { return self.notified(&message, method, forward).await };
+        if let Some(odd) = misspelt(method) {
+            return Some(Step::Answer(message::error(Some(id), code::METHOD_NOT_FOUND, &odd)));
+        }
+        if let Some(odd) = message.odd_params() {
             let told = message::error(Some(id), code::INVALID_PARAMS, &format!("`params`: {odd}"));
             return Some(Step::Answer(told));
         }
@@ -246,6 +234,24 @@ impl Gateway {
         }
         self.state().waiting.insert(id.to_owned(), Waiting::new(&message, method));
         Some(forward)
+    }
+
+    /// Handles a notification from the client.
+    async fn notified(&self, message: &Message<'_>, method: &str, forward: Step) -> Option<Step> {
+        if let Some(odd) = misspelt(method).or_else(|| message.odd_params()) {
+            tracing::warn!("dropped a notification from the client: {odd}");
+            return None;
+        }
+        match method {
+            "tools/call" => {
+                tracing::warn!(
+                    "dropped a tool call without an id: its result could not be returned"
+                );
+                None
+            }
+            "notifications/cancelled" => self.cancelled(message, forward).await,
+            _ => Some(forward),
+        }
     }
 
     /// The answer to a request other than a call that does not reach the server.

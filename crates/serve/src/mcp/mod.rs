@@ -15,6 +15,7 @@ mod looks;
 mod meant;
 mod members;
 mod message;
+mod methods;
 mod open_tasks;
 mod own_list;
 mod pins;

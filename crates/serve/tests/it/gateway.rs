@@ -138,13 +138,22 @@ fn calls_that_do_not_fit_are_answered_and_never_reach_the_server() {
         ),
         (r#"{"jsonrpc":"2.0","id":5,"method":"tools/call"}"#, -32602),
         (r#"{"jsonrpc":"2.0","id":6,"id":7,"method":"tools/call"}"#, -32700),
+        (r#"{"jsonrpc":"2.0","id":8,"method":"Tools/call","params":{"name":"x"}}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":9,"method":"tools/call ","params":{"name":"x"}}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":10,"method":" tools/list"}"#, -32601),
         ("nonsense", -32700),
     ];
     for (line, code) in odd {
         assert_eq!(answered(&gateway, line)["error"]["code"], code, "{line}");
     }
-    let silent = r#"{"jsonrpc":"2.0","method":"tools/call","params":{"name":"get_order"}}"#;
-    assert_eq!(wait(gateway.from_client(silent)), []);
+    for method in ["tools/call", "TOOLS/CALL", "notifications/Cancelled"] {
+        let silent =
+            format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"name":"get_order"}}}}"#);
+        assert_eq!(wait(gateway.from_client(&silent)), []);
+    }
+    // Nor does a client get such a request from a server.
+    let asks = r#"{"jsonrpc":"2.0","id":9,"method":"Elicitation/create","params":{"message":"a"}}"#;
+    assert_eq!(wait(gateway.from_server(asks)), None);
     let refused = ("get_order".to_owned(), Status::Refused);
     assert_eq!(receipts(&gateway), [("get_ordr".to_owned(), Status::Refused), refused]);
 }
