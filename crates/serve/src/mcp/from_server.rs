@@ -83,6 +83,8 @@ impl Gateway {
                 tracing::warn!("`{}` answered a call that was not sent to it: {id}", self.server);
                 None
             }
+            // The client no longer waits for this answer.
+            Some(Waiting::Cancelled) => None,
             Some(Waiting::Other) => Some(self.without_secrets(message, text)),
             Some(Waiting::Definitions { list, first }) => {
                 Some(self.described(message, text, id, (list, first)))

@@ -276,7 +276,7 @@ impl Gateway {
             let question = shared.asked.iter().find(|(_, held)| held.is_of(&id));
             let question = question.map(|(question, _)| question.clone());
             let held = question.and_then(|question| shared.asked.remove(&question));
-            (self.state().waiting.remove(&id), held)
+            (self.cancel_waiting(&id, held.is_some()), held)
         };
         let closed = match (held, waiting) {
             (Some(held), _) => {
@@ -296,6 +296,24 @@ impl Gateway {
             tracing::error!("cannot record the end of a call: {error}");
             None
         })
+    }
+
+    /// Takes a cancelled request. If the server got it, its id stays in use until it is answered.
+    fn cancel_waiting(&self, id: &str, held: bool) -> Option<Waiting> {
+        let mut state = self.state();
+        let waiting = state.waiting.remove(id)?;
+        if !held {
+            state.waiting.insert(id.to_owned(), Waiting::Cancelled);
+        }
+        Some(waiting)
+    }
+
+    /// Takes a request that will not be answered; `None` if its client does not wait for it.
+    fn take_waiting(&self, id: &str) -> Option<Waiting> {
+        let mut state = self.state();
+        // A server may still answer a cancelled request in another way.
+        let waits = state.waiting.get(id).is_some_and(Waiting::is_open);
+        if waits { state.waiting.remove(id) } else { None }
     }
 
     /// Handles a tool call.
@@ -453,9 +471,9 @@ impl Gateway {
         let mut answers = Vec::with_capacity(waiting.len());
         for (id, waiting) in waiting {
             // The client does not know of our own requests.
-            let is_ours = matches!(waiting, Waiting::OwnTools { .. });
+            let is_told = waiting.is_open() && !matches!(waiting, Waiting::OwnTools { .. });
             self.closed(waiting, cancelled, why).await;
-            if is_ours {
+            if !is_told {
                 continue;
             }
             answers.push(message::error(Some(&id), code::SERVER_GONE, why));
@@ -481,7 +499,7 @@ impl Gateway {
     /// client, unless it was answered before.
     pub async fn lost(&self, id: &str, cancelled: bool, why: &str) -> Option<String> {
         let id = id_of(id)?;
-        let waiting = self.state().waiting.remove(&id)?;
+        let waiting = self.take_waiting(&id)?;
         self.closed(waiting, cancelled, why).await;
         Some(message::error(Some(&id), code::SERVER_GONE, why))
     }
@@ -489,7 +507,7 @@ impl Gateway {
     /// Like [`Gateway::lost`], for an answer that was received but cannot be read.
     pub(crate) async fn unread(&self, id: &str, why: &str) -> Option<String> {
         let id = id_of(id)?;
-        let waiting = self.state().waiting.remove(&id)?;
+        let waiting = self.take_waiting(&id)?;
         self.closed(waiting, false, why).await;
         Some(message::error(Some(&id), code::INTERNAL_ERROR, why))
     }
@@ -508,7 +526,9 @@ impl Gateway {
     /// The ids of unanswered requests.
     #[must_use]
     pub fn open(&self) -> BTreeSet<String> {
-        self.state().waiting.keys().cloned().collect()
+        let state = self.state();
+        let open = state.waiting.iter().filter(|(_, waiting)| waiting.is_open());
+        open.map(|(id, _)| id.clone()).collect()
     }
 }
 

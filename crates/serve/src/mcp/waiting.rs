@@ -25,6 +25,9 @@ pub(super) enum Waiting {
     TaskState(String),
     /// The result of the task with this id.
     TaskResult(String),
+    /// A request that the client cancelled. Its id stays in use, because the server may answer it
+    /// late, and the answer must not count as that of another request.
+    Cancelled,
     /// Anything else.
     Other,
 }
@@ -33,6 +36,11 @@ pub(super) enum Waiting {
 pub(super) type Listed = oneshot::Sender<Option<Value>>;
 
 impl Waiting {
+    /// Whether somebody waits for the answer.
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self, Self::Cancelled)
+    }
+
     pub(super) fn new(message: &Message<'_>, method: &str) -> Self {
         match method {
             "initialize" | "server/discover" => Self::Greeting,

@@ -316,9 +316,15 @@ fn a_cancelled_call_has_a_closed_receipt() {
     let gateway = listed(GuardSettings::default());
     forwarded(&gateway, &call(2, "get_order", r#"{"id":7}"#));
     forwarded(&gateway, &cancelled(2));
+    assert!(gateway.open().is_empty());
+    // Until the server answers, its id is in use: the late answer would be that of another call.
+    let other = call(2, "cancel_order", r#"{"id":7}"#);
+    assert_eq!(answered(&gateway, &other)["error"]["code"], -32600);
     // Later answers from the server are dropped.
     assert_eq!(wait(gateway.from_server(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#)), None);
     assert_eq!(receipts(&gateway), [("get_order".to_owned(), Status::Cancelled)]);
+    forwarded(&gateway, &other);
+    wait(gateway.from_server(r#"{"jsonrpc":"2.0","id":2,"result":{"content":[]}}"#)).unwrap();
     // Cancellations of other requests still reach the server.
     forwarded(&gateway, &cancelled(77));
     assert!(gateway.open().is_empty());
