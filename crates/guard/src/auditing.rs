@@ -20,6 +20,8 @@ pub(crate) struct AuditContext<'s> {
     pub(crate) egress: &'s [Egress],
     /// Why the call failed: the first line of its result, redacted.
     pub(crate) reason: Option<&'s str>,
+    /// Whether the call's host did not make it after all.
+    pub(crate) not_made: bool,
 }
 
 /// Writes the audit lines. Every call ends in exactly one of these.
@@ -69,8 +71,8 @@ impl Guard {
             adversarial_policy_decision: said.consulted.map(str::to_owned),
             ..entry(session, opened, result)
         };
-        // A call that was given up before its host ran it has no approval.
-        if closed.status == Status::Cancelled && opened.permit == PermitBasis::Host {
+        // Nobody approved a call that its host did not make.
+        if said.not_made && opened.permit == PermitBasis::Host {
             entry.approved_by = None;
         }
         audit.record(&entry)

@@ -227,7 +227,7 @@ fn a_gateway_that_is_stopped_ends_its_server_and_closes_receipts() {
     assert!(desk.path().join("ended").exists(), "{ran}");
     let shown = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
     assert!(shown.out.contains(r#""tool":"wait""#) && shown.out.contains("Cancelled"), "{shown}");
-    assert!(shown.out.contains(r#""approved_by":null"#), "{shown}");
+    assert!(shown.out.contains(r#""approved_by":"host""#), "{shown}");
 }
 
 #[cfg(unix)]

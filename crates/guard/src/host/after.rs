@@ -105,7 +105,8 @@ impl Session {
             text: "the host did not make the call".to_owned(),
             ..Ending::default()
         };
-        guard.finish(self, recording, ending, AuditContext::default()).await.map(drop)
+        let said = AuditContext { not_made: true, ..AuditContext::default() };
+        guard.finish(self, recording, ending, said).await.map(drop)
     }
 }
 
