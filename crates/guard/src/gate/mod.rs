@@ -46,6 +46,7 @@ pub use utility::{
     GainEstimator, UtilityError, UtilityOptions, UtilityOptionsError, UtilityScore, UtilityScorer,
     UtilitySettings,
 };
+pub(crate) use verdict::CANCELLED;
 pub use verdict::{GateId, Judged, Question, Reason, Stake, Verdict, combine};
 
 /// Judges one admitted call. It is synchronous and cannot fail: an internal error is a denial.

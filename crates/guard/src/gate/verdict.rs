@@ -31,6 +31,9 @@ pub enum Verdict {
     Deny(Reason),
 }
 
+/// The code of a call that was cancelled before a person decided on it.
+pub(crate) const CANCELLED: &str = "cancelled";
+
 /// Why a call is denied.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Reason {
@@ -50,10 +53,14 @@ impl Reason {
     /// The category of a denial for these reasons.
     #[must_use]
     pub fn category(reasons: &[Self]) -> ToolErrorCategory {
-        let asks = |reason: &Self| reason.code == APPROVAL_REQUIRED;
-        match !reasons.is_empty() && reasons.iter().all(asks) {
-            true => ToolErrorCategory::ConfirmationRequired,
-            false => ToolErrorCategory::PolicyBlocked,
+        let all =
+            |code: &str| !reasons.is_empty() && reasons.iter().all(|reason| reason.code == code);
+        if all(APPROVAL_REQUIRED) {
+            ToolErrorCategory::ConfirmationRequired
+        } else if all(CANCELLED) {
+            ToolErrorCategory::Cancelled
+        } else {
+            ToolErrorCategory::PolicyBlocked
         }
     }
 }

@@ -75,7 +75,7 @@ fn unasked(questions: &[Question]) -> String {
 }
 
 /// The denial of a call that needs agreement when no person can be asked.
-fn not_agreed(question: Question) -> Reason {
+pub(super) fn not_agreed(question: Question) -> Reason {
     Reason {
         gate: question.gate,
         code: APPROVAL_REQUIRED,

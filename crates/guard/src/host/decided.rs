@@ -2,11 +2,11 @@ use std::sync::Arc;
 
 use counterfoil_model::PermitBasis;
 
-use super::before::Before;
+use super::before::{Before, not_agreed};
 use crate::admitted::Admitted;
 use crate::auditing::AuditContext;
 use crate::call::{CallError, Stopped};
-use crate::gate::{Judged, Question};
+use crate::gate::{CANCELLED, GateId, Judged, Question, Reason};
 use crate::session::{Session, Surroundings};
 
 /// A call that a person is asked about by the host, which reports the answer. It has no receipt
@@ -25,8 +25,11 @@ pub enum PersonsAnswer {
     Agreed,
     /// The call may not run.
     Declined,
-    /// There is no answer: the question was cancelled, or time ran out.
+    /// There is no answer: the question could not be shown, or time ran out. The call still needs
+    /// approval.
     Missing,
+    /// The call was cancelled while the question was open.
+    Withdrawn,
 }
 
 impl Session {
@@ -60,8 +63,24 @@ impl Session {
             PersonsAnswer::Declined => Stopped::Denied(
                 questions.iter().map(|question| guard.declined(question, who, None)).collect(),
             ),
-            PersonsAnswer::Missing => Stopped::Asked(questions.clone()),
+            PersonsAnswer::Missing => {
+                Stopped::Denied(questions.iter().cloned().map(not_agreed).collect())
+            }
+            PersonsAnswer::Withdrawn => {
+                Stopped::Denied(questions.iter().map(|question| withdrawn(question.gate)).collect())
+            }
         };
         self.deny_host(admitted, stopped, &scene, said).await
+    }
+}
+
+/// The denial of a call that was cancelled before a person answered.
+fn withdrawn(gate: GateId) -> Reason {
+    Reason {
+        gate,
+        code: CANCELLED,
+        message: "the call was cancelled before the user answered".to_owned(),
+        matched: None,
+        help: None,
     }
 }

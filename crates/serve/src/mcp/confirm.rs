@@ -13,8 +13,9 @@ use super::call::Call;
 use super::gateway::{Gateway, Step};
 use super::held::{Held, Wire};
 use super::looks::is_unseen;
-use super::members::{Members, member};
+use super::members::Members;
 use super::message::{self, Message, code, id_of};
+use super::methods::is_spelling_of;
 use super::waiting::Waiting;
 
 /// Prefix of the ids of our own questions.
@@ -60,7 +61,16 @@ impl Gateway {
 
     /// Records that a person did not answer about a call.
     pub(super) async fn unanswered(&self, held: &Held) {
-        if let Err(error) = self.person_answered(held, PersonsAnswer::Missing).await {
+        self.not_asked_any_more(held, PersonsAnswer::Missing).await;
+    }
+
+    /// Records that the client cancelled a call while a person was asked about it.
+    pub(super) async fn withdrawn(&self, held: &Held) {
+        self.not_asked_any_more(held, PersonsAnswer::Withdrawn).await;
+    }
+
+    async fn not_asked_any_more(&self, held: &Held, answer: PersonsAnswer) {
+        if let Err(error) = self.person_answered(held, answer).await {
             tracing::error!("cannot record the end of a call: {error}");
         }
     }
@@ -137,10 +147,9 @@ impl Gateway {
         };
         match held {
             Some(held) => {
-                let action = message.members.get("result").and_then(|raw| member(raw, "action"));
-                let agreed = action.is_some_and(|action| action == "accept");
+                let answer = answer_in(message.members.get("result"));
                 let (id, line) = (held.id.clone(), held.line.clone());
-                Some(self.decided((id, line), held, agreed).await)
+                Some(self.decided((id, line), held, answer).await)
             }
             None => {
                 let mut state = self.state();
@@ -188,9 +197,8 @@ impl Gateway {
             self.unanswered(&held).await;
             return refused(what);
         }
-        let answers = params.get("inputResponses").and_then(|raw| member(raw, "counterfoil"));
-        let agreed =
-            answers.is_some_and(|answer| answer.get("action").is_some_and(|a| a == "accept"));
+        let answers = params.get("inputResponses").and_then(|raw| only(raw, "counterfoil"));
+        let answer = answer_in(answers);
         let again = match params.get("_meta") {
             Some(meta) => before.with("_meta", meta.get()),
             None => before.with("_meta", "{}"),
@@ -200,22 +208,69 @@ impl Gateway {
             Ok(members) => members.with("id", id),
             Err(_) => return refused("the call is no longer available"),
         };
-        Some(self.decided((id.to_owned(), line), Held { wire, ..held }, agreed).await)
+        Some(self.decided((id.to_owned(), line), Held { wire, ..held }, answer).await)
     }
 
     /// Forwards or rejects a call once a person has decided.
-    async fn decided(&self, (id, line): (String, String), held: Held, agreed: bool) -> Step {
+    async fn decided(
+        &self,
+        (id, line): (String, String),
+        held: Held,
+        answer: PersonsAnswer,
+    ) -> Step {
         self.state().waiting.remove(&id);
-        let answer = if agreed { PersonsAnswer::Agreed } else { PersonsAnswer::Declined };
         let before = self.person_answered(&held, answer).await;
         let call = (held.call.hosted, held.call.as_task);
         self.judged_or_error(held.wire, (&id, line), call, before)
     }
 }
 
+/// A member of an object that has no other spelling of its name, of which a client could mean
+/// either.
+fn only<'m>(raw: &'m RawValue, name: &str) -> Option<&'m RawValue> {
+    let members: Members<'m> = serde_json::from_str(raw.get()).ok()?;
+    let spellings = members.0.iter().filter(|(known, _)| is_spelling_of(known, name));
+    if spellings.count() > 1 { None } else { members.get(name) }
+}
+
+/// What a person answered, according to a client's result. A client that cannot show the question
+/// answers with an error, or with nothing.
+fn answer_in(result: Option<&RawValue>) -> PersonsAnswer {
+    let action = result.and_then(|raw| only(raw, "action"));
+    let action = action.and_then(|raw| serde_json::from_str::<String>(raw.get()).ok());
+    match action.as_deref() {
+        Some("accept") => PersonsAnswer::Agreed,
+        Some("decline" | "cancel") => PersonsAnswer::Declined,
+        _ => PersonsAnswer::Missing,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_plain_answer_counts() {
+        use PersonsAnswer::{Agreed, Declined, Missing};
+        for (result, expected) in [
+            (r#"{"action":"accept"}"#, Agreed),
+            (r#"{"action":"accept","content":{}}"#, Agreed),
+            (r#"{"action":"decline"}"#, Declined),
+            (r#"{"action":"cancel"}"#, Declined),
+            (r#"{"action":"accept","Action":"decline"}"#, Missing),
+            (r#"{"action ":"decline","action":"accept"}"#, Missing),
+            (r#"{"action":"decline","action":"accept"}"#, Missing),
+            (r#"{"Action":"accept"}"#, Missing),
+            (r#"{"action":"Accept"}"#, Missing),
+            (r#"{"action":true}"#, Missing),
+            ("{}", Missing),
+            ("null", Missing),
+        ] {
+            let raw: &RawValue = serde_json::from_str(result).unwrap();
+            assert_eq!(answer_in(Some(raw)), expected, "{result}");
+        }
+        assert_eq!(answer_in(None), Missing);
+    }
 
     #[test]
     fn a_person_sees_every_character() {

@@ -280,7 +280,7 @@ impl Gateway {
         };
         let closed = match (held, waiting) {
             (Some(held), _) => {
-                self.unanswered(&held).await;
+                self.withdrawn(&held).await;
                 Ok(None)
             }
             (None, Some(Waiting::Call(call))) => {

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use counterfoil_guard::{GuardOptions, GuardSettings, Receipt};
-use counterfoil_model::{PermitBasis, Status};
+use counterfoil_model::{PermitBasis, Status, ToolErrorCategory};
 use counterfoil_serve::{Gateway, Step};
 use serde_json::{Value, json};
 
@@ -392,5 +392,17 @@ fn a_person_is_asked_where_the_client_can() {
     let agreed = Some(PermitBasis::Approval { who, reason: None, uses: None });
     let denied = |code: &str| (None, vec![code.to_owned()]);
     let declined = || denied("approval_declined");
-    assert_eq!(said, [(agreed, vec![]), declined(), declined(), denied("permission")]);
+    assert_eq!(said, [(agreed, vec![]), declined(), declined(), denied("cancelled")]);
+    // Nothing waits for approval after that.
+    let categories = whole_receipts(&gateway).into_iter().map(|receipt| receipt.category);
+    assert_eq!(categories.last().unwrap(), Some(ToolErrorCategory::Cancelled));
+    // A client that cannot show the question has not declined.
+    let question = answered(&gateway, &call(6, "cancel_order", r#"{"id":8}"#));
+    let error = json!({ "code": -32601, "message": "no" });
+    let wrong = json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });
+    let told = answered(&gateway, &wrong.to_string());
+    let text = told["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("counterfoil approve"), "{text}");
+    let last = whole_receipts(&gateway).pop().unwrap();
+    assert_eq!(last.category, Some(ToolErrorCategory::ConfirmationRequired));
 }
