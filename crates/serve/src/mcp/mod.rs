@@ -9,6 +9,7 @@ mod framing;
 mod from_server;
 mod gateway;
 mod held;
+mod joined_words;
 mod lines;
 mod lists;
 mod looks;

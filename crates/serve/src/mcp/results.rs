@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::call::Call;
 use super::failures::{gone, not_recorded};
 use super::gateway::Gateway;
-use super::looks::sentences;
+use super::joined_words::is_plain_name;
+use super::looks::{said_in, sentences};
 use super::members::{Members, member, written};
 use super::message::{self, EXECUTION_ID, Message, code};
 use super::open_tasks::begun;
@@ -34,10 +35,33 @@ const GREETING: [&str; 4] = ["instructions", "capabilities", "protocolVersion", 
 /// Members beside a list that say nothing to a model.
 const BESIDE_LISTS: [&str; 3] = ["nextCursor", "cacheScope", "resultType"];
 
-/// Whether a member beside a list stays although changes are held: a number says nothing either.
+/// Whether a member beside a list stays although changes are held: a number says nothing either. Only
+/// the server reads a cursor.
 fn stays(name: &str, raw: &RawValue) -> bool {
-    let is_plain = !raw.get().starts_with(['"', '{', '[']);
-    BESIDE_LISTS.contains(&name) || is_plain && !name.contains(char::is_whitespace)
+    let is_number = !raw.get().starts_with(['"', '{', '[']);
+    match BESIDE_LISTS.contains(&name) {
+        true => name == "nextCursor" || is_plain(raw),
+        false => is_number && said_in(name).is_none(),
+    }
+}
+
+/// Whether a value is only numbers, names and dates.
+fn is_plain(raw: &RawValue) -> bool {
+    let plain = |value: &Value| match value {
+        Value::String(text) => is_plain_name(text),
+        Value::Array(_) | Value::Object(_) => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    };
+    match serde_json::from_str(raw.get()) {
+        Ok(Value::Array(items)) => items.iter().all(plain) && sentences(&json!(items)).is_empty(),
+        Ok(value) => plain(&value),
+        Err(_) => false,
+    }
+}
+
+/// Whether a member of a greeting that is agreed on with each client says only that.
+fn is_agreed(name: &str, raw: &RawValue) -> bool {
+    matches!(name, "instructions" | "capabilities") || is_plain(raw)
 }
 
 /// The error in place of an unreadable answer.
@@ -68,11 +92,15 @@ impl Gateway {
         let Ok(said) = read_lenient(raw.get().as_bytes()) else {
             return unreadable(id, "it is not JSON");
         };
-        let held = self.shared().offered.greeting(&said, &self.server, self.watch.as_deref());
-        if held == (false, false) {
+        let watch = self.watch.as_deref();
+        let (instructions, others) = self.shared().offered.greeting(&said, &self.server, watch);
+        let mut agreed = result.0.iter().filter(|(name, _)| AGREED.contains(&name.as_str()));
+        let odd = watch.is_some_and(|watch| watch.hold)
+            && !agreed.all(|(name, raw)| is_agreed(name, raw));
+        let others = others || odd;
+        if !instructions && !others {
             return self.without_forged_ids(message, text);
         }
-        let (instructions, others) = held;
         let mut left = match others {
             true => self.plain_greeting(&result, &said),
             false => raw.get().to_owned(),
@@ -87,14 +115,20 @@ impl Gateway {
     fn plain_greeting(&self, result: &Members<'_>, said: &Value) -> String {
         let mut able = said.get("capabilities").cloned().unwrap_or_default();
         if let Some(able) = able.as_object_mut() {
-            able.retain(|name, what| name != "experimental" && sentences(what).is_empty());
+            able.retain(|name, what| {
+                let says = said_in(name).is_some() || !sentences(what).is_empty();
+                name != "experimental" && !says
+            });
         }
         let (able, who) = (able.to_string(), json!({ "name": &*self.server, "version": "held" }));
         let who = who.to_string();
         let left = result.0.iter().filter_map(|(name, raw)| match name.as_str() {
             "capabilities" => Some((name.as_str(), able.as_str())),
             "serverInfo" => Some((name.as_str(), who.as_str())),
-            known => AGREED.contains(&known).then(|| (known, raw.get())),
+            known => {
+                let stays = AGREED.contains(&known) && is_agreed(known, raw);
+                stays.then(|| (known, raw.get()))
+            }
         });
         written(left)
     }
