@@ -545,16 +545,16 @@ fn refused_call((wire, id): (Wire, &str), answer: &Answer, report: &CallReport) 
     })
 }
 
-/// The denial of a call whose tool has changed since it was first seen.
+/// The denial of a call whose tool is new or has changed since the server was first seen.
 fn changed(tool: &str) -> Reason {
     Reason {
         gate: GateId("definition"),
         code: "definition_changed",
-        message: format!("`{tool}` has changed since it was first seen"),
+        message: format!("`{tool}` is new or has changed since the server was first seen"),
         matched: None,
         help: Some(
-            "ask the user to review the change with `counterfoil mcp inspect`, called with the \
-             same server as this gateway, and to accept it with `--accept`"
+            "ask the user to run `counterfoil mcp inspect` on this MCP server, with the command or \
+             the URL from the client's configuration, and to add `--accept` if the change is fine"
                 .to_owned(),
         ),
     }
