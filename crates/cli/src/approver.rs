@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader, Write as _};
+#[cfg(unix)]
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -167,17 +169,45 @@ pub(crate) fn agreed(question: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// Returns the user's name, if the environment has one.
+/// The account that runs this process. Environment variables do not count, because anyone can set
+/// them.
+#[cfg(unix)]
 pub(crate) fn user() -> String {
-    ["USER", "LOGNAME", "USERNAME"]
-        .into_iter()
-        .find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()))
-        .unwrap_or_else(|| "unknown user".to_owned())
+    let uid = rustix::process::getuid().as_raw();
+    let accounts = crate::files::read_text(Path::new("/etc/passwd")).unwrap_or_default();
+    account(&accounts, uid).unwrap_or_else(|| format!("uid {uid}"))
+}
+
+/// The name of the account with this number, from the text of `/etc/passwd`.
+#[cfg(unix)]
+fn account(accounts: &str, uid: u32) -> Option<String> {
+    accounts.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        let number: u32 = fields.nth(1)?.parse().ok()?;
+        (number == uid).then(|| name.to_owned())
+    })
+}
+
+/// Returns the user's name, if the environment has one.
+#[cfg(not(unix))]
+pub(crate) fn user() -> String {
+    let name = std::env::var("USERNAME").ok().filter(|user| !user.is_empty());
+    name.unwrap_or_else(|| "unknown user".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn an_account_is_found_by_its_number() {
+        let accounts = "root:x:0:0:root:/root:/bin/sh\n#\n:x:7:7::/:\nkim:x:1000:1000::/:\n";
+        for (uid, name) in [(0, Some("root")), (1000, Some("kim")), (7, None), (8, None)] {
+            assert_eq!(account(accounts, uid).as_deref(), name, "{uid}");
+        }
+    }
 
     #[test]
     fn what_is_typed_is_an_answer() {

@@ -20,7 +20,7 @@ impl Shop {
         if !arguments.is_empty() {
             words.extend(["--args", arguments]);
         }
-        self.0.spawn(&[("COUNTERFOIL_STATE", "state"), ("USER", "kim")], &words, "")
+        self.0.spawn(&[("COUNTERFOIL_STATE", "state"), ("USER", "someone-else")], &words, "")
     }
 
     fn json(&self, line: &str, arguments: &str) -> (i32, Value) {
@@ -126,7 +126,9 @@ fn whoever_agreed_stands_in_the_receipt() {
     let shop = Shop::new(&[]);
     let (code, whole) = shop.json("run shell --yes --json", r#"{"command": "touch x"}"#);
     assert_eq!(code, 0, "{whole:#}");
-    assert_eq!(whole["receipt"]["permit"]["who"], "kim (--yes)", "{whole:#}");
+    // The account, and not what a variable says.
+    let who = whole["receipt"]["permit"]["who"].as_str().unwrap();
+    assert!(who.ends_with(" (--yes)") && !who.starts_with("someone-else"), "{whole:#}");
     assert!(shop.0.path().join("x").exists());
 }
 
@@ -259,7 +261,7 @@ fn pages_are_fetched_where_the_operator_says_so_and_past_every_proxy() {
         let variables: Vec<(&str, &str)> = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"]
             .into_iter()
             .map(|name| (name, proxy.as_str()))
-            .chain([("COUNTERFOIL_STATE", "state"), ("USER", "kim")])
+            .chain([("COUNTERFOIL_STATE", "state"), ("USER", "someone-else")])
             .collect();
         desk.spawn(&variables, words, "")
     };
