@@ -132,13 +132,16 @@ fn a_server_s_batch_is_taken_apart() {
 
 #[test]
 fn what_a_server_offers_and_what_changed_in_it() {
-    let server = |description: &str| {
-        let greeting = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","serverInfo":{"name":"adder","version":"1"}}}"#;
+    let named = |name: &str, description: &str| {
+        let greeting = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"2025-11-25","serverInfo":{{"name":"{name}","version":"1"}}}}}}"#
+        );
         let tools = format!(
             r#"{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{{"name":"add","description":"{description}"}}]}}}}"#
         );
         format!("#!/bin/sh\nread a; echo '{greeting}'\nread b; read c; echo '{tools}'\nread d\n")
     };
+    let server = |description: &str| named("adder", description);
     let desk = Desk::with(&[("server.sh", &server("Adds."))]);
     let variables = [("COUNTERFOIL_STATE", "state")];
     let run = |more: &[&str]| {
@@ -174,6 +177,14 @@ fn what_a_server_offers_and_what_changed_in_it() {
     let ran = desk.spawn(&variables, &gateway, &input);
     assert!(ran.out.contains("Adds two numbers.") && !ran.err.contains(changed), "{ran}");
     assert_eq!(run(&[]).code, 0);
+    // What the gateway holds of a greeting is shown, too.
+    std::fs::write(desk.path().join("server.sh"), named("other", "Adds two numbers.")).unwrap();
+    let ran = run(&[]);
+    assert!(ran.code == 1 && ran.out.contains("changed: other texts in the server's"), "{ran}");
+    assert_eq!(run(&["--accept"]).code, 0);
+    assert_eq!(run(&[]).code, 0);
+    let ran = desk.spawn(&variables, &gateway, &input);
+    assert!(ran.out.contains(r#""name":"other""#), "{ran}");
     let ran = desk.spawn(&variables, &["mcp", "inspect", "--limit", "1", "--", "sleep", "5"], "");
     assert!(ran.code == 2 && ran.err.contains("did not answer `initialize` within 1 s"), "{ran}");
     let ran = desk.spawn(&variables, &["mcp", "inspect", "--", "true"], "");

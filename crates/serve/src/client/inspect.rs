@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::{Client, ClientError, ClientOptions};
-use crate::mcp::UNREACHABLE;
+use crate::mcp::{SERVER_INFO, UNREACHABLE};
 use crate::upstream::Server;
 
 /// What a server offers.
@@ -11,6 +11,8 @@ pub struct Offer {
     pub server: Option<(String, String)>,
     /// The revision of the protocol.
     pub revision: Option<String>,
+    /// The whole greeting: the result of `initialize` or `server/discover`.
+    pub greeting: Value,
     /// The server's instructions for the model.
     pub instructions: Option<String>,
     /// The tools as listed by the server.
@@ -28,9 +30,9 @@ pub async fn inspect(server: &Server, options: &ClientOptions) -> Result<Offer, 
     let tools = client.tools().await;
     client.close().await;
     let greeting = client.greeting();
-    let said = greeting.get("serverInfo").or_else(|| {
-        greeting.get("_meta").and_then(|meta| meta.get("io.modelcontextprotocol/serverInfo"))
-    });
+    let said = greeting
+        .get("serverInfo")
+        .or_else(|| greeting.get("_meta").and_then(|meta| meta.get(SERVER_INFO)));
     let text = |member: &str| said.and_then(|said| said.get(member)?.as_str().map(str::to_owned));
     let names_itself = text("name").map(|name| (name, text("version").unwrap_or_default()));
     let instructions = greeting.get("instructions").and_then(Value::as_str).map(str::to_owned);
@@ -41,5 +43,6 @@ pub async fn inspect(server: &Server, options: &ClientOptions) -> Result<Offer, 
         _ => Vec::new(),
     };
     let revision = client.revision().map(str::to_owned);
-    Ok(Offer { server: names_itself, revision, instructions, tools: tools?, unreachable })
+    let (server, greeting) = (names_itself, greeting.clone());
+    Ok(Offer { server, revision, greeting, instructions, tools: tools?, unreachable })
 }

@@ -36,7 +36,7 @@ pub use gateway::{Gateway, GatewayError, Step};
 pub(crate) use looks::oddities_of;
 pub use looks::{is_unseen, oddities};
 pub use pins::{PinStore, Pins, PinsError, ToolChange};
-pub(crate) use pins::{SERVER, UNREACHABLE};
+pub(crate) use pins::{SERVER, SERVER_INFO, UNREACHABLE};
 pub use relay::{Ended, RelayError, relay};
 pub(crate) use server::agreed;
 pub use server::serve;

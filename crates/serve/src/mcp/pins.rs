@@ -22,6 +22,9 @@ pub(crate) const UNREACHABLE: &str = "counterfoil/unreachable";
 /// The member of `_meta` with which several servers as one name the server of an entry.
 pub(crate) const SERVER: &str = "counterfoil/server";
 
+/// The member of a greeting's `_meta` with the server's name and version, without sessions.
+pub(crate) const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
 /// Members of a greeting that are pinned on their own, or agreed on with each client.
 pub(super) const AGREED: [&str; 7] = [
     "instructions",
@@ -192,8 +195,11 @@ impl Pins {
     }
 
     /// Whether the other texts of the server's greeting differ from those first seen; the first ones
-    /// are pinned.
-    pub(crate) fn greeting_changed(&self, said: &Value) -> Result<bool, PinsError> {
+    /// are pinned. `said` is the whole greeting.
+    ///
+    /// # Errors
+    /// When the pins cannot be read or written.
+    pub fn greeting_changed(&self, said: &Value) -> Result<bool, PinsError> {
         let now = of_greeting(said);
         match self.read()?.greeting {
             Some(then) => Ok(then != now),
@@ -211,6 +217,14 @@ impl Pins {
             pinned.instructions = Some(of_instructions(now));
             pinned.greeting = None;
         })
+    }
+
+    /// Pins the other texts of this greeting, replacing earlier ones.
+    ///
+    /// # Errors
+    /// When the pins cannot be written.
+    pub fn accept_greeting(&self, said: &Value) -> Result<(), PinsError> {
+        self.write(|pinned| pinned.greeting = Some(of_greeting(said)))
     }
 
     /// The pinned entries of a list of prompts or resources.
@@ -282,6 +296,11 @@ fn of_instructions(text: Option<&str>) -> String {
 fn of_greeting(said: &Value) -> String {
     let mut told = said.as_object().cloned().unwrap_or_default();
     told.retain(|name, _| !AGREED.contains(&name.as_str()));
+    // The protocol without sessions names the server there.
+    let named = told.get_mut("_meta").and_then(Value::as_object_mut);
+    if let Some(who) = named.and_then(|meta| meta.remove(SERVER_INFO)) {
+        told.entry("serverInfo").or_insert(who);
+    }
     if let Some(Value::Object(who)) = told.get_mut("serverInfo") {
         let plain = |version: &Value| version.as_str().is_some_and(|text| text.len() <= 40);
         who.retain(|name, value| {

@@ -151,6 +151,7 @@ enum Reference {
 fn accepted(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<String>> {
     pins.accept(&offer.tools)?;
     pins.accept_instructions(offer.instructions.as_deref())?;
+    pins.accept_greeting(&offer.greeting)?;
     // Prompts and resources are not listed here; the next ones that a client sees become the
     // reference.
     pins.forget_described()?;
@@ -163,6 +164,11 @@ fn changed(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<String>> {
     if pins.instructions_changed(offer.instructions.as_deref())? {
         changes
             .push("the server's instructions have changed since they were first seen".to_owned());
+    }
+    if pins.greeting_changed(&offer.greeting)? {
+        let what = "other texts in the server's `initialize` result have changed since they were \
+                    first seen";
+        changes.push(what.to_owned());
     }
     Ok(changes)
 }
