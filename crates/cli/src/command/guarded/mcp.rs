@@ -14,9 +14,10 @@ use stand::GatewayArguments;
 /// Run a gateway between MCP clients and servers that validates, judges and records calls
 ///
 /// Put it in front of the server's command in the client's configuration. The client sees the same
-/// tools, and messages pass through unchanged, with two exceptions: the gateway itself answers
-/// invalid and denied calls, and it adds the receipt id to each result's `_meta`. With `--builtin`,
-/// it offers Counterfoil's own tools instead.
+/// tools, and messages pass through unchanged, with few exceptions (all are in docs/mcp.md): the
+/// gateway itself answers invalid and denied calls, adds the receipt id to each result's `_meta`,
+/// and writes the server's name before each of its questions to the user. With `--builtin`, it
+/// offers Counterfoil's own tools instead.
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:
