@@ -60,7 +60,7 @@ impl Gateway {
         for uri in one.into_iter().chain(several.filter_map(Value::as_str)) {
             let why = match listed(uri) {
                 Some(true) => continue,
-                Some(false) => "it has changed since it was first seen",
+                Some(false) => "it is new or has changed since the server was first seen",
                 None => match &*pinned {
                     Ok(Some(pinned)) if pinned.contains_key(uri) => {
                         "whether it has changed is unknown; list the resources first"
