@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, btree_map};
 
 use counterfoil_model::{Finding, Transcript};
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,9 @@ pub struct Baseline {
 struct Entry {
     /// The number of occurrences in one transcript.
     count: usize,
+    /// The number of occurrences in all files, of a run or of a report.
+    #[serde(skip)]
+    total: usize,
     /// For people who read the file: the rule, the transcript and the finding's message.
     rule: String,
     transcript: String,
@@ -77,7 +80,7 @@ struct File {
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     /// The text is not a baseline in JSON.
-    #[error("not a baseline: {0}")]
+    #[error("not a baseline: {}", told(.0))]
     Json(#[from] serde_json::Error),
     /// The file has a version that is not known here.
     #[error("unsupported baseline version {0}; expected version {VERSION}")]
@@ -86,7 +89,7 @@ pub enum BaselineError {
     #[error("`{0}` is not a fingerprint (32 hex digits)")]
     Fingerprint(String),
     /// The text is not a report in JSON.
-    #[error("not a report from `check --format json`: {0}")]
+    #[error("not a report from `check --format json`: {}", told(.0))]
     Report(serde_json::Error),
 }
 
@@ -128,10 +131,27 @@ struct OldComparison {
 }
 
 impl Entry {
+    fn known(&self, key: &Fingerprint) -> KnownFinding {
+        KnownFinding {
+            fingerprint: key.to_string(),
+            rule: self.rule.clone(),
+            transcript: self.transcript.clone(),
+            path: self.path.clone(),
+            message: self.message.clone(),
+        }
+    }
+
     fn new(known: KnownFinding) -> Self {
         let KnownFinding { rule, transcript, message, path, .. } = known;
-        Self { count: 0, rule, transcript, message, path, reason: None, accepted: None }
+        Self { count: 0, total: 0, rule, transcript, message, path, reason: None, accepted: None }
     }
+}
+
+/// Says what is wrong with a JSON document, without the names of Rust's types.
+fn told(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let words = [("invalid type: ", "found "), ("sequence", "a list"), (" a map", " an object")];
+    words.iter().fold(text, |text, (rust, plain)| text.replacen(rust, plain, 1))
 }
 
 impl Baseline {
@@ -176,7 +196,9 @@ impl Baseline {
                 return Err(BaselineError::Fingerprint(known.fingerprint));
             };
             let file = files.entry(known.path.clone()).or_default();
-            file.entries.entry(fingerprint).or_insert_with(|| Entry::new(known)).count += 1;
+            let entry = file.entries.entry(fingerprint).or_insert_with(|| Entry::new(known));
+            entry.count += 1;
+            entry.total += 1;
         }
         let mut all = Self::default();
         files.into_values().for_each(|file| all.merge(file));
@@ -204,6 +226,7 @@ impl Baseline {
                     })
                 });
             entry.count += 1;
+            entry.total += 1;
         }
         self.merge(Self { entries: counts });
     }
@@ -211,8 +234,18 @@ impl Baseline {
     /// Accepts everything that `other` accepts.
     pub fn merge(&mut self, other: Self) {
         for (key, entry) in other.entries {
-            let kept = self.entries.entry(key).or_insert_with(|| entry.clone());
-            kept.count = kept.count.max(entry.count);
+            match self.entries.entry(key) {
+                btree_map::Entry::Vacant(place) => {
+                    place.insert(entry);
+                }
+                btree_map::Entry::Occupied(mut place) => {
+                    let kept = place.get_mut();
+                    kept.count = kept.count.max(entry.count);
+                    kept.total += entry.total;
+                    // An occurrence in one of several files has no path of its own.
+                    kept.path = kept.path.take().filter(|path| entry.path.as_ref() == Some(path));
+                }
+            }
         }
     }
 
@@ -242,7 +275,7 @@ impl Baseline {
         occurred
     }
 
-    /// Returns the findings that did not occur although the run looked for them.
+    /// Returns the findings that did not occur although the run looked for them, each once.
     #[must_use]
     pub fn gone(
         &self,
@@ -250,14 +283,17 @@ impl Baseline {
         was_checked: impl Fn(&KnownFinding) -> bool,
     ) -> Vec<KnownFinding> {
         let gone = self.entries.iter().filter(|(key, _)| !occurred.entries.contains_key(key));
-        let known = gone.map(|(key, entry)| KnownFinding {
-            fingerprint: key.to_string(),
-            rule: entry.rule.clone(),
-            transcript: entry.transcript.clone(),
-            path: entry.path.clone(),
-            message: entry.message.clone(),
+        gone.map(|(key, entry)| entry.known(key)).filter(was_checked).collect()
+    }
+
+    /// Returns each occurrence of a finding that `occurred` lacks.
+    #[must_use]
+    pub fn missing(&self, occurred: &Self) -> Vec<KnownFinding> {
+        let missing = self.entries.iter().flat_map(|(key, entry)| {
+            let now = occurred.entries.get(key).map_or(0, |now| now.total);
+            std::iter::repeat_n(entry.known(key), entry.total.saturating_sub(now))
         });
-        known.filter(was_checked).collect()
+        missing.collect()
     }
 
     /// Splits the findings of a transcript: those that are not in the baseline, and those that are.

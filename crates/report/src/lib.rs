@@ -12,6 +12,7 @@ mod checked;
 mod excerpt;
 mod fingerprint;
 mod format;
+mod message;
 mod record;
 mod renderer;
 mod severities;

@@ -70,6 +70,10 @@ pub struct Summary {
     pub unrecognised_count: usize,
     /// The first of these files.
     pub unrecognised: Vec<String>,
+    /// Why the run fails apart from its findings: broken limits, nothing to check, and with
+    /// `--strict` what was not read or judged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<String>,
     /// Counts by rule, model, tool and log format; kept only if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub statistics: Option<Statistics>,
@@ -84,6 +88,10 @@ pub struct Comparison {
     pub same: Vec<KnownFinding>,
     /// Only in the earlier report, although this run looked for them.
     pub gone: Vec<KnownFinding>,
+    /// The number of findings in the earlier report that this run did not look for: their rule was
+    /// off, or their transcript was not read completely.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unchecked: usize,
 }
 
 impl Comparison {
@@ -92,26 +100,31 @@ impl Comparison {
         self.new.extend(other.new);
         self.same.extend(other.same);
         self.gone.extend(other.gone);
+        self.unchecked += other.unchecked;
     }
 
-    /// The lines below a report: the counts, then the findings that it does not show.
-    fn lines(&self) -> Vec<String> {
-        let Self { new, same, gone } = self;
+    /// The lines below a report: the counts, then the findings that no longer occur.
+    fn changes(&self) -> Vec<String> {
+        let Self { new, same, gone, unchecked } = self;
         let counts = [(new, "new"), (gone, "gone"), (same, "same")];
-        let counts = counts.map(|(findings, word)| format!("{} {word}", findings.len()));
-        let mut lines = vec![format!("compared with the earlier report: {}", counts.join(", "))];
-        for (findings, word) in [(gone, "gone"), (same, "same")] {
-            lines.extend(findings.iter().take(NAMED).map(|finding| {
-                let KnownFinding { rule, transcript, message, path, .. } = finding;
-                let path = path.as_deref().filter(|path| !path.contains(transcript.as_str()));
-                let path = path.map(|path| format!(" ({path})")).unwrap_or_default();
-                format!("{word}: {rule} in {transcript}{path}: {message}")
-            }));
-            let more = findings.len().saturating_sub(NAMED);
-            lines.extend((more > 0).then(|| format!("{word}: and {more} more")));
-        }
-        lines
+        let mut counts =
+            counts.map(|(findings, word)| format!("{} {word}", findings.len())).to_vec();
+        counts.extend((*unchecked > 0).then(|| format!("{unchecked} not looked for")));
+        let counts = format!("compared with the earlier report: {}", counts.join(", "));
+        std::iter::once(counts).chain(named("gone", gone)).collect()
     }
+}
+
+/// Names the first of some findings, each after `word`, and counts the others.
+fn named(word: &str, findings: &[KnownFinding]) -> Vec<String> {
+    let first = findings.iter().take(NAMED).map(|finding| {
+        let KnownFinding { rule, transcript, message, path, .. } = finding;
+        let path = path.as_deref().filter(|path| !path.contains(transcript.as_str()));
+        let path = path.map(|path| format!(" ({path})")).unwrap_or_default();
+        format!("{word}: {rule} in {transcript}{path}: {message}")
+    });
+    let more = findings.len().saturating_sub(NAMED);
+    first.chain((more > 0).then(|| format!("{word}: {}", counted(more, "other finding")))).collect()
 }
 
 /// Answers that a judge was asked to read, by outcome.
@@ -292,6 +305,7 @@ impl Summary {
         for (reason, count) in other.skipped {
             *self.skipped.entry(reason).or_default() += count;
         }
+        self.failures.extend(other.failures);
         self.problem_count += other.problem_count;
         let room = LISTED.saturating_sub(self.problems.len());
         self.problems.extend(other.problems.into_iter().take(room));
@@ -348,9 +362,17 @@ impl Summary {
         }
     }
 
-    /// Describes what was not shown, not read or incomplete, one line each, with counts.
+    /// Describes what was not shown, not read or incomplete, one line each, with counts. A
+    /// comparison ends with the unchanged findings.
     #[must_use]
     pub fn beside(&self) -> Vec<String> {
+        let same = self.against.iter().flat_map(|against| named("same", &against.same));
+        self.changes().into_iter().chain(same).collect()
+    }
+
+    /// [`Summary::beside`], but only counts the unchanged findings of a comparison.
+    #[must_use]
+    pub fn changes(&self) -> Vec<String> {
         let mut lines = Vec::new();
         let mut also = |count: usize, text: String| {
             if count > 0 {
@@ -380,10 +402,12 @@ impl Summary {
         let others = counted(self.unrecognised_count, "file");
         let names: Vec<&str> = self.unrecognised.iter().take(3).map(String::as_str).collect();
         let dots = if self.unrecognised_count > names.len() { ", …" } else { "" };
-        let left_out = format!("{others} in unknown formats skipped: {}{dots}", names.join(", "));
+        let formats =
+            if self.unrecognised_count == 1 { "an unknown format" } else { "unknown formats" };
+        let left_out = format!("{others} in {formats} skipped: {}{dots}", names.join(", "));
         also(self.unrecognised_count, left_out);
         lines.extend(self.judged.iter().flat_map(Judged::lines));
-        lines.extend(self.against.iter().flat_map(Comparison::lines));
+        lines.extend(self.against.iter().flat_map(Comparison::changes));
         lines
     }
 

@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum as _};
 use counterfoil_formats::{Options as ReadOptions, ReadError, Reading, read};
 use counterfoil_model::{Agent, Catalog, Finding, Format, Mode, Problem, Severity};
 use counterfoil_report::{
-    Checked, Claims, Document, Look, Renderer, ReportFormat, Summary, Unread, visible,
+    Checked, Claims, Document, Look, Renderer, ReportFormat, Unread, visible,
 };
 use counterfoil_rules::{Indexed, Report, Settings, feedback, set_aside_feedback};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -83,10 +83,6 @@ pub(crate) struct Arguments {
     fail_on: Option<FailOn>,
     #[command(flatten)]
     limits: Limits,
-    /// Exit with code 2 if anything could not be read or judged, or if a file in a folder was
-    /// skipped
-    #[arg(long, help_heading = "Findings")]
-    strict: bool,
     #[command(flatten)]
     known: KnownArguments,
     /// Output format
@@ -115,6 +111,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     judge: JudgeArguments,
 }
+
+const NOTHING_FOUND: &str = "no transcripts found";
+const NOTHING_HELP: &str = "pass a log, or a folder that contains logs in a supported format";
 
 const AFTER: &str = "\
 Examples:
@@ -211,8 +210,6 @@ struct Job {
     known: Known,
     limits: Limits,
     quiet: bool,
-    /// Whether unread input is a failure.
-    strict: bool,
     statistics: bool,
     /// Whether to show how clauses were read.
     why: bool,
@@ -257,7 +254,6 @@ impl Job {
             known,
             limits: arguments.limits,
             quiet: arguments.quiet,
-            strict: arguments.strict,
             statistics: arguments.statistics,
             why: arguments.why,
             judging: None,
@@ -293,6 +289,7 @@ impl Job {
         }
         let runs = |rule: &str| self.runs(rule);
         self.known.finish(&total.occurred, runs, &mut total.summary);
+        let fails = self.fails(&mut total);
         document.finish(&total.summary)?;
         if let Some(feedback) = &total.feedback {
             writeln!(io::stderr(), "\nreplacement for the answer:\n\n{feedback}")?;
@@ -302,33 +299,35 @@ impl Job {
                 writeln!(io::stderr(), "{}", visible(&line))?;
             }
         }
-        let nothing = total.summary.transcripts == 0 && !total.unreadable;
-        if nothing {
-            writeln!(
-                io::stderr(),
-                "error: no transcripts found\n  help: pass a log, or a folder that contains logs \
-                 in a supported format"
-            )?;
-            total.unreadable = true;
-        }
-        if self.strict {
-            let Summary { problem_count, unrecognised_count, judged, .. } = &total.summary;
-            let unjudged = judged.as_ref().is_some_and(|judged| judged.unjudged_count() > 0);
-            total.unreadable |= *problem_count > 0 || *unrecognised_count > 0 || unjudged;
-        }
-        self.exit(&total, inputs)
+        self.exit(&total, fails, inputs)
     }
 
-    fn exit(&self, total: &Outcome, inputs: &[Input]) -> anyhow::Result<Exit> {
-        self.known.write(&total.occurred, |rule| self.runs(rule), inputs, self.quiet)?;
+    /// Whether the findings or a limit fail the run. Notes in the summary why it fails otherwise.
+    fn fails(&self, total: &mut Outcome) -> bool {
+        let mut failures = Vec::new();
+        if total.summary.transcripts == 0 && !total.unreadable {
+            failures.push(NOTHING_FOUND.to_owned());
+        }
+        failures.extend(self.limits.unread(&total.summary));
+        total.unreadable |= !failures.is_empty();
         // A run that accepts its findings has no limits, and does not fail because of them.
         let judges = !self.known.writes();
         let worst = self.fail_on.is_some_and(|least| total.worst.is_some_and(|w| w >= least));
-        let mut fails = worst && judges;
-        for limit in self.limits.broken(total.warnings, &total.summary).iter().filter(|_| judges) {
-            writeln!(io::stderr(), "error: {limit}")?;
-            fails = true;
+        let broken = self.limits.broken(total.warnings, &total.summary);
+        let fails = judges && (worst || !broken.is_empty());
+        failures.extend(broken.into_iter().filter(|_| judges));
+        total.summary.failures = failures;
+        fails
+    }
+
+    fn exit(&self, total: &Outcome, fails: bool, inputs: &[Input]) -> anyhow::Result<Exit> {
+        for failure in &total.summary.failures {
+            writeln!(io::stderr(), "error: {}", visible(failure))?;
+            if failure == NOTHING_FOUND {
+                writeln!(io::stderr(), "  help: {NOTHING_HELP}")?;
+            }
         }
+        self.known.write(&total.occurred, |rule| self.runs(rule), inputs, self.quiet)?;
         let failed = self.judging.as_ref().and_then(|judging| judging.failed(&total.summary));
         if let Some(why) = &failed {
             let help = "correct this, or check without a judge: `--no-judge`";

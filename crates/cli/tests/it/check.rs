@@ -509,15 +509,28 @@ fn a_document_that_is_cut_off_is_an_error() {
 #[test]
 fn strictly_everything_is_read() {
     let log = r#"[{"role":"user","content":"Hi."},{"role":"assistant","content":"Hello."}]"#;
-    for (name, text, code) in [
-        ("logs/note.txt", "no log", 2),
-        ("logs/b.jsonl", "{\"role\":\"user\",\"content\":\"Hi.\"}\n{broken\n", 2),
-        ("logs/b.json", log, 0),
+    for (name, text, code, why) in [
+        (
+            "logs/note.txt",
+            "no log",
+            2,
+            "error: --strict: 1 file in an unknown format skipped: logs/note.txt\n",
+        ),
+        (
+            "logs/b.jsonl",
+            "{\"role\":\"user\",\"content\":\"Hi.\"}\n{broken\n",
+            2,
+            "error: --strict: 1 problem while reading: logs/b.jsonl:2\n",
+        ),
+        ("logs/b.json", log, 0, ""),
     ] {
         let desk = Desk::with(&[("logs/a.json", log), (name, text)]);
         assert_eq!(desk.run("check logs").code, 0, "{name}");
         let ran = desk.run("check logs --strict");
         assert_eq!(ran.code, code, "{name}: {ran}");
+        let ran = desk.run("check logs --strict --quiet --format github");
+        assert_eq!(ran.err, why, "{name}: {ran}");
+        assert_eq!(ran.out.contains("::error title=counterfoil::--strict"), code == 2, "{ran}");
     }
 }
 
@@ -573,6 +586,8 @@ fn without_a_path_the_newest_session_of_each_agent_is_checked() {
     error: no transcripts found
       help: pass a log, or a folder that contains logs in a supported format
     ");
+    let ran = desk.run("check empty --format junit");
+    assert!(ran.out.contains("<failure message=\"no transcripts found\"/>"), "{ran}");
     let log = include_str!("../../../../examples/claude-code-failing-tests.jsonl");
     let desk = Desk::with(&[("home/.claude/projects/-p/7c1e02aa.jsonl", log)]);
     let ran = desk.run("check --quiet");

@@ -139,8 +139,8 @@ fn help_of_check() {
                                     as `--fail-on warning`
           --min-coverage <PERCENT>  Exit with code 1 if the coverage (the percentage of claims that were
                                     judged) is lower than this
-          --strict                  Exit with code 2 if anything could not be read or judged, or if a
-                                    file in a folder was skipped
+          --strict                  Exit with code 2 if input was unreadable, skipped (files in unknown
+                                    formats) or unjudged (answers that the judge did not read)
           --baseline <FILE>         File with accepted findings; these are counted but not shown, and
                                     never fail the run [env: COUNTERFOIL_BASELINE=]
           --write-baseline          Write the current findings to the baseline and exit with code 0

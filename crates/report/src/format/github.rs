@@ -1,12 +1,21 @@
 use counterfoil_model::Severity;
 
 use crate::checked::{Checked, Unread};
-use crate::renderer::{Fragment, Renderer};
+use crate::message::quoting;
+use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::Summary;
 use crate::visible::{visible, visible_lines};
 
 /// Workflow commands that a GitHub runner shows as annotations.
-pub(crate) struct Github;
+pub(crate) struct Github {
+    quiet: bool,
+}
+
+impl Github {
+    pub(crate) fn new(look: &Look) -> Self {
+        Self { quiet: look.quiet }
+    }
+}
 
 impl Renderer for Github {
     fn head(&self) -> String {
@@ -22,7 +31,7 @@ impl Renderer for Github {
                 Severity::Note => "notice",
             };
             let title = format!("{} {}", finding.code, finding.name);
-            let mut message = finding.message.clone();
+            let mut message = quoting(finding);
             for evidence in &finding.evidence {
                 message.push_str("\nevidence: ");
                 message.push_str(&evidence.excerpt);
@@ -52,8 +61,14 @@ impl Renderer for Github {
     }
 
     fn tail(&self, summary: &Summary, _: &str) -> String {
-        let lines = std::iter::once(summary.line()).chain(summary.beside());
-        lines.map(|line| format!("::notice title=counterfoil::{}\n", message(&line))).collect()
+        let told =
+            |level: &str, line: &str| format!("::{level} title=counterfoil::{}\n", message(line));
+        let mut lines: String = summary.failures.iter().map(|line| told("error", line)).collect();
+        if !self.quiet {
+            let notices = std::iter::once(summary.line()).chain(summary.changes());
+            lines.extend(notices.map(|line| told("notice", &line)));
+        }
+        lines
     }
 }
 

@@ -3,12 +3,13 @@ use std::fmt::Write as _;
 use counterfoil_model::{Finding, Severity};
 
 use crate::checked::{Checked, Unread};
+use crate::message::quoting;
 use crate::renderer::{Fragment, Renderer};
 use crate::summary::Summary;
 use crate::visible::{visible, visible_lines};
 
 /// JUnit XML: a transcript is a suite and each finding a failed case; a transcript without findings
-/// is one passing case. Notes do not fail. Anything not read or not shown is a skipped case.
+/// is one passing case. Notes do not fail; broken limits do. Anything not read or not shown is a skipped case.
 pub(crate) struct Junit;
 
 impl Renderer for Junit {
@@ -33,7 +34,7 @@ impl Renderer for Junit {
         for finding in checked.findings {
             let detail = Detail {
                 severity: Some(finding.severity.name()),
-                message: visible(&finding.message).into_owned(),
+                message: visible(&quoting(finding)).into_owned(),
                 description: Some(description(checked, finding)),
             };
             let (code, rule, turn) = (finding.code, finding.name, finding.turn);
@@ -73,22 +74,25 @@ impl Renderer for Junit {
     }
 
     fn tail(&self, summary: &Summary, _: &str) -> String {
-        let beside = summary.beside();
-        if beside.is_empty() {
-            return "</testsuites>\n".to_owned();
+        let mut limits = Suite::named("limits");
+        for line in &summary.failures {
+            let message = visible(line).into_owned();
+            let detail = Detail { severity: None, message: message.clone(), description: None };
+            limits.push(Case { name: message, class: None, outcome: Outcome::Failed(detail) });
         }
-        let mut suite = Suite::named("not read or not shown");
-        suite.cases.extend(beside.iter().map(|line| Case {
+        let mut beside = Suite::named("not read or not shown");
+        beside.cases.extend(summary.beside().iter().map(|line| Case {
             name: visible(line).into_owned(),
             class: None,
             outcome: Outcome::Skipped(None),
         }));
-        format!("{}</testsuites>\n", suite.xml())
+        let suites = [limits, beside].into_iter().filter(|suite| !suite.cases.is_empty());
+        suites.map(|suite| suite.xml()).collect::<String>() + "</testsuites>\n"
     }
 }
 
 fn description(checked: &Checked<'_>, finding: &Finding) -> String {
-    let mut text = finding.message.clone();
+    let mut text = quoting(finding);
     if finding.line > 0 {
         text.push_str(&format!("\nat {}:{}", checked.path, finding.line));
     }

@@ -98,6 +98,9 @@ impl Renderer for Markdown {
         let grids = summary.statistics.iter().flat_map(Statistics::grids);
         let mut tail: String = grids.map(|grid| table(&grid)).collect();
         tail.push_str(&format!("\n**{}**\n", inline(&summary.line())));
+        for line in &summary.failures {
+            tail.push_str(&format!("\n❌ **{}**\n", inline(line)));
+        }
         if !summary.beside().is_empty() {
             tail.push('\n');
         }

@@ -83,7 +83,7 @@ impl ReportFormat {
             Self::Jsonl => Box::new(Jsonl::new(&look)),
             Self::Sarif => Box::new(Sarif::new(look)),
             Self::Junit => Box::new(Junit),
-            Self::Github => Box::new(Github),
+            Self::Github => Box::new(Github::new(&look)),
             Self::Markdown => Box::new(Markdown::new(&look)),
             Self::Html => Box::new(Html::new(&look)),
             Self::Csv => Box::new(Csv),

@@ -3,6 +3,7 @@ use serde_json::{Map, Value, json};
 
 use crate::checked::{Checked, Unread};
 use crate::fingerprint::Fingerprint;
+use crate::message::quoting;
 use crate::record::line_of;
 use crate::renderer::{Fragment, Look, Renderer, RuleCard};
 use crate::summary::Summary;
@@ -157,7 +158,10 @@ impl Renderer for Sarif {
         });
         let beside = summary.beside().into_iter();
         let beside = beside.map(|text| json!({ "level": "note", "message": { "text": text } }));
-        let notifications: Vec<Value> = problems.chain(beside).collect();
+        let failures = summary.failures.iter();
+        let failures =
+            failures.map(|text| json!({ "level": "error", "message": { "text": text } }));
+        let notifications: Vec<Value> = problems.chain(failures).chain(beside).collect();
         let invocation = json_line(&json!({
             "executionSuccessful": !summary.problems.iter().any(|at| at.fatal),
             "toolExecutionNotifications": notifications,
@@ -206,7 +210,7 @@ fn what_it_finds(rule: &RuleCard) -> String {
 }
 
 fn text_of(finding: &Finding) -> String {
-    let mut text = finding.message.clone();
+    let mut text = quoting(finding);
     if let Some(help) = &finding.help {
         text.push_str("\nHelp: ");
         text.push_str(help);

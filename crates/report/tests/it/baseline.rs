@@ -1,7 +1,8 @@
 //! Findings in the baseline are not reported again; new ones are.
 
 use counterfoil_model::Subject;
-use counterfoil_report::{Baseline, Fingerprint};
+use counterfoil_report::{Baseline, Fingerprint, KnownFinding};
+use serde_json::json;
 
 use crate::scene::support;
 
@@ -40,7 +41,27 @@ fn a_renewed_baseline_keeps_reasons_and_what_was_not_checked() {
     let renewed = old.renewed(occurred.clone(), |_, _| true);
     assert_eq!(renewed.len(), 1);
     assert!(renewed.to_json().contains("\"reason\": \"a false alarm\""));
-    assert_eq!(old.renewed(occurred, |_, _| false), old);
+    assert_eq!(old.renewed(occurred, |_, _| false).to_json(), old.to_json());
+}
+
+/// An earlier report of eleven findings has eleven that are gone, the same or not looked for.
+#[test]
+fn a_comparison_counts_each_occurrence() {
+    let scene = support();
+    let twice = [scene.findings.clone(), scene.findings[..1].to_vec()].concat();
+    let listed: Vec<_> = ["a.json", "b.json"]
+        .iter()
+        .flat_map(|path| twice.iter().map(|f| KnownFinding::new(path, &scene.transcript, f)))
+        .collect();
+    let summary = json!({ "against": { "same": listed } });
+    let report = json!({ "findings": [], "summary": summary }).to_string();
+    let earlier = Baseline::from_report(&report).unwrap();
+    let mut now = Baseline::default();
+    assert_eq!(earlier.missing(&now).len(), 8);
+    now.accept(&scene.transcript, &scene.findings);
+    assert_eq!(earlier.missing(&now).len(), 5);
+    now.accept(&scene.transcript, &twice);
+    assert_eq!(earlier.missing(&now).len(), 1);
 }
 
 #[test]
@@ -68,7 +89,11 @@ fn a_foreign_file_is_refused_in_words() {
     for (text, expected) in [
         (
             r#""x""#,
-            "not a baseline: invalid type: string \"x\", expected an object with `version` and `findings` at line 1 column 3",
+            "not a baseline: found string \"x\", expected an object with `version` and `findings` at line 1 column 3",
+        ),
+        (
+            r#"{"version":1,"findings":[]}"#,
+            "not a baseline: found a list, expected an object at line 1 column 24",
         ),
         (r#"{"version":7,"findings":{}}"#, "unsupported baseline version 7; expected version 1"),
         (

@@ -1,7 +1,7 @@
 //! Snapshots of the formats as users see them.
 
 use counterfoil_model::Subject;
-use counterfoil_report::{Look, ReportFormat, RuleCard};
+use counterfoil_report::{Comparison, KnownFinding, Look, ReportFormat, RuleCard, Summary};
 use insta::assert_snapshot;
 
 use crate::scene::{coding, look, render, support};
@@ -105,13 +105,13 @@ fn junit() {
     help: write it in quotes</skipped>
             </testcase>
             <testcase name="FK014 contradicted-action in logs/support session.json turn 3" classname="order-4411">
-                <failure message="the order is said to be cancelled, but `cancel_order` answered `pending`" type="error">the order is said to be cancelled, but `cancel_order` answered `pending`
+                <failure message="the order is said to be cancelled, but `cancel_order` answered `pending`: “I have cancelled order #4411 for you”" type="error">the order is said to be cancelled, but `cancel_order` answered `pending`: “I have cancelled order #4411 for you”
     at logs/support session.json:16
     evidence: {&quot;status&quot;:&quot;pending&quot;,&quot;error&quot;:&quot;order is already being packed&quot;}
     help: say what the tool answered, or call it again and wait for `cancelled`</failure>
             </testcase>
             <testcase name="FK014 contradicted-action in logs/support session.json turn 3 (2)" classname="order-4411">
-                <failure message="no call of this session sends a message" type="warning">no call of this session sends a message
+                <failure message="no call of this session sends a message: “I sent a confirmation to cust@example.org”" type="warning">no call of this session sends a message: “I sent a confirmation to cust@example.org”
     at logs/support session.json:16
     judge: claude, 90% sure; confirmed by code: `send_email` was never called</failure>
             </testcase>
@@ -136,11 +136,53 @@ fn junit() {
 }
 
 #[test]
+fn failures_reach_the_formats_of_pipelines() {
+    let summary = || Summary {
+        failures: vec!["coverage is 0.0%, below --min-coverage 60".to_owned()],
+        ..Summary::default()
+    };
+    for (format, expected) in [
+        (ReportFormat::Github, "::error title=counterfoil::coverage is 0.0%25, below --min"),
+        (ReportFormat::Junit, "<failure message=\"coverage is 0.0%, below --min"),
+        (ReportFormat::Sarif, "{\"level\":\"error\",\"message\":{\"text\":\"coverage is 0.0%"),
+        (ReportFormat::Json, "\"failures\":[\"coverage is 0.0%"),
+        (ReportFormat::Markdown, "**coverage is 0.0%, below"),
+    ] {
+        let tail = format.renderer(look()).tail(&summary(), "");
+        assert!(tail.contains(expected), "{format}: {tail}");
+    }
+}
+
+#[test]
+fn github_names_no_unchanged_finding_and_is_quiet_on_request() {
+    let known = |message: &str| KnownFinding {
+        fingerprint: "0".repeat(32),
+        rule: "FK014".into(),
+        transcript: "t".into(),
+        path: None,
+        message: message.into(),
+    };
+    let against = Comparison {
+        same: vec![known("unchanged")],
+        gone: vec![known("gone now")],
+        ..Comparison::default()
+    };
+    let summary = Summary { against: Some(against), ..Summary::default() };
+    assert_snapshot!(ReportFormat::Github.renderer(look()).tail(&summary, ""), @r#"
+    ::notice title=counterfoil::no new findings in 0 transcripts (no claims to check)
+    ::notice title=counterfoil::compared with the earlier report: 0 new, 1 gone, 1 same
+    ::notice title=counterfoil::gone: FK014 in t: gone now
+    "#);
+    let quiet = Look { quiet: true, ..look() };
+    assert_eq!(ReportFormat::Github.renderer(quiet).tail(&summary, ""), "");
+}
+
+#[test]
 fn github() {
     assert_snapshot!(render(ReportFormat::Github, look(), &[support(), coding()]), @r#"
     ::notice file=logs/support session.json,line=12,title=WRONG_TYPE wrong-type::`order_id` must be a string%0Ahelp: write it in quotes
-    ::error file=logs/support session.json,line=16,title=FK014 contradicted-action::the order is said to be cancelled, but `cancel_order` answered `pending`%0Aevidence: {"status":"pending","error":"order is already being packed"}%0Ahelp: say what the tool answered, or call it again and wait for `cancelled`
-    ::warning file=logs/support session.json,line=16,title=FK014 contradicted-action::no call of this session sends a message%0Ajudge: claude, 90%25 sure; confirmed by code: `send_email` was never called
+    ::error file=logs/support session.json,line=16,title=FK014 contradicted-action::the order is said to be cancelled, but `cancel_order` answered `pending`: “I have cancelled order #4411 for you”%0Aevidence: {"status":"pending","error":"order is already being packed"}%0Ahelp: say what the tool answered, or call it again and wait for `cancelled`
+    ::warning file=logs/support session.json,line=16,title=FK014 contradicted-action::no call of this session sends a message: “I sent a confirmation to cust@example.org”%0Ajudge: claude, 90%25 sure; confirmed by code: `send_email` was never called
     ::warning file=logs/support session.json,line=15,title=could not be read::the line is not JSON: expected value at column 1
     ::notice title=counterfoil::1 error, 1 warning, 1 note in 1 of 2 transcripts (4 claims: 1 supported, 1 contradicted, 1 unsupported, 1 not checkable; coverage 75%25)
     ::notice title=counterfoil::incomplete logs: earlier messages replaced by a summary (1 transcript)

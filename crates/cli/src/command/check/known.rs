@@ -138,7 +138,7 @@ impl Known {
             shown.map(|finding| KnownFinding::new(path, transcript, finding)).collect()
         };
         let (listed, same) = (known(&new), known(&same));
-        let compared = Comparison { new: listed, same, gone: Vec::new() };
+        let compared = Comparison { new: listed, same, ..Comparison::default() };
         summary.against.get_or_insert_default().merge(compared);
         new
     }
@@ -159,8 +159,10 @@ impl Known {
             summary.stale = self.baseline.gone(&occurred.findings, was_checked);
         }
         if let Some(earlier) = &self.earlier {
-            let gone = earlier.gone(&occurred.findings, was_checked);
-            summary.against.get_or_insert_default().gone = gone;
+            let missing = earlier.missing(&occurred.findings);
+            let (gone, unchecked): (Vec<_>, Vec<_>) = missing.into_iter().partition(was_checked);
+            let against = summary.against.get_or_insert_default();
+            (against.gone, against.unchecked) = (gone, unchecked.len());
         }
     }
 

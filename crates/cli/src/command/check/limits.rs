@@ -13,6 +13,10 @@ pub(super) struct Limits {
     /// this
     #[arg(long, value_name = "PERCENT", value_parser = percent, help_heading = "Findings")]
     min_coverage: Option<f64>,
+    /// Exit with code 2 if input was unreadable, skipped (files in unknown formats) or unjudged
+    /// (answers that the judge did not read)
+    #[arg(long, help_heading = "Findings")]
+    strict: bool,
 }
 
 impl Limits {
@@ -20,7 +24,8 @@ impl Limits {
     pub(super) fn broken(self, warnings: usize, summary: &Summary) -> Vec<String> {
         let mut broken = Vec::new();
         if let Some(most) = self.max_warnings.filter(|most| warnings > *most) {
-            broken.push(format!("{warnings} warnings, more than --max-warnings {most}"));
+            let warnings = counted(warnings, "warning");
+            broken.push(format!("{warnings}, but --max-warnings allows {most}"));
         }
         let coverage = summary.coverage.map(|share| share * 100.0);
         if let (Some(least), Some(coverage)) = (self.min_coverage, coverage)
@@ -30,6 +35,49 @@ impl Limits {
         }
         broken
     }
+
+    /// Says what `--strict` does not let pass.
+    pub(super) fn unread(self, summary: &Summary) -> Vec<String> {
+        if !self.strict {
+            return Vec::new();
+        }
+        let mut unread = Vec::new();
+        if summary.problem_count > 0 {
+            let problems = counted(summary.problem_count, "problem");
+            let places = summary.problems.iter().map(|at| match at.problem.line {
+                0 => at.path.clone(),
+                line => format!("{}:{line}", at.path),
+            });
+            let named = first(places, summary.problem_count);
+            unread.push(format!("--strict: {problems} while reading: {named}"));
+        }
+        if summary.unrecognised_count > 0 {
+            let files = counted(summary.unrecognised_count, "file");
+            let formats = if summary.unrecognised_count == 1 {
+                "an unknown format"
+            } else {
+                "unknown formats"
+            };
+            let named = first(summary.unrecognised.iter().cloned(), summary.unrecognised_count);
+            unread.push(format!("--strict: {files} in {formats} skipped: {named}"));
+        }
+        let unjudged = summary.judged.iter().flat_map(|judged| &judged.unjudged);
+        unread.extend(unjudged.filter(|(_, count)| **count > 0).map(|(why, count)| {
+            format!("--strict: {} unjudged: {why}", counted(*count, "answer"))
+        }));
+        unread
+    }
+}
+
+/// The first three of `count` names.
+fn first(names: impl Iterator<Item = String>, count: usize) -> String {
+    let names: Vec<String> = names.take(3).collect();
+    let dots = if count > names.len() { ", …" } else { "" };
+    format!("{}{dots}", names.join(", "))
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn percent(word: &str) -> Result<f64, String> {
