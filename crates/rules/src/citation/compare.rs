@@ -1,5 +1,7 @@
 use serde_json::{Map, Value};
 
+use super::literal::quantity;
+
 /// A difference between stated and recorded content.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Difference {
@@ -64,7 +66,8 @@ pub(crate) fn different_number(
     let recorded = unwrapped(recorded).as_object()?;
     stated.iter().find_map(|(key, value)| {
         let (name, there) = member(recorded, key)?;
-        let (said, number) = (value.as_f64()?, there.as_f64()?);
+        let recorded = there.as_str().map_or_else(|| Some(there.clone()), quantity);
+        let (said, number) = (value.as_f64()?, recorded?.as_f64()?);
         let same = same_number(said, number) || is_converted(said, number);
         (!same).then(|| Difference {
             pointer: format!("/{}", escaped(name)),
@@ -329,6 +332,8 @@ fn escaped(key: &str) -> String {
 
 fn shown(value: &Value) -> String {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = text.split(['\r', '\n']).map(str::trim).filter(|line| !line.is_empty());
+    let text = text.collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(160) {
         Some((cut, _)) => format!("{}…", text.get(..cut).unwrap_or_default()),
         None => text,

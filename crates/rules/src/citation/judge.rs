@@ -320,6 +320,19 @@ mod tests {
     }
 
     #[test]
+    fn a_unit_may_be_attached() {
+        let list = |latency: &str| format!("Ping (execution_id: {ID}):\n- Latency: {latency}\n");
+        let recorded =
+            |latency: &str| format!("{{\"latency\": {latency}, \"execution_id\": \"{ID}\"}}");
+        for latency in ["35", "35 ms", "35ms"] {
+            check(&recorded("15"), &list(latency), &["CS005 error"]);
+            check(&recorded("\"15ms\""), &list(latency), &["CS005 error"]);
+        }
+        check(&recorded("\"15ms\""), &list("15 ms"), &[]);
+        check(&recorded("15"), &list("15ms"), &[]);
+    }
+
+    #[test]
     fn contents() {
         let object =
             |rest: &str| format!("{{\"tool_name\": \"ping\", \"execution_id\": \"{ID}\", {rest}}}");

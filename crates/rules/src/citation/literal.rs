@@ -219,6 +219,22 @@ pub(crate) fn number(word: &str) -> Option<Value> {
     word.parse::<f64>().ok().and_then(Number::from_f64).map(Value::Number)
 }
 
+/// The number of a text that is nothing but a number, alone or with a unit: `35`, `35 ms`, `35ms`.
+/// "3 Mbit/s slower" and "20 more" compare, "2 stars" is a grade.
+pub(crate) fn quantity(text: &str) -> Option<Value> {
+    let is_unit = |word: &str| {
+        let signs = |c: char| c.is_uppercase() || matches!(c, '/' | '%' | '°');
+        let plain = !word.contains(|c: char| c.is_ascii_digit() || c.is_whitespace());
+        plain && (word.contains(signs) || matches!(word, "s" | "ms"))
+    };
+    let text = text.trim();
+    let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+');
+    let end = text.find(|c| !digits(c)).unwrap_or(text.len());
+    let (figure, unit) = text.split_at_checked(end)?;
+    let unit = unit.trim_start();
+    number(figure).filter(|_| unit.is_empty() || is_unit(unit)).or_else(|| number(text))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,6 +246,27 @@ mod tests {
             .map(|o| (o.span.slice(text), Value::Object(o.members)))
             .collect();
         assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn quantities() {
+        for (text, expected) in [
+            ("35", Some(json!(35))),
+            ("35 ms", Some(json!(35))),
+            ("35ms", Some(json!(35))),
+            ("-1.5%", Some(json!(-1.5))),
+            ("20 Mbit/s", Some(json!(20))),
+            ("1e3", Some(json!(1000.0))),
+            ("3 Mbit/s slower", None),
+            ("2 stars", None),
+            ("20 more", None),
+            ("7B2", None),
+            ("2026-11-30", None),
+            ("1.2.3", None),
+            ("ms", None),
+        ] {
+            assert_eq!(quantity(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use counterfoil_model::{ExecutionId, Span, execution_ids};
 use serde_json::{Map, Value};
 
-use super::literal::{number, objects};
+use super::literal::{number, objects, quantity};
 use crate::prose::sets;
 use crate::values::Signs;
 
@@ -256,20 +256,9 @@ impl Stated {
             let block = stated(self.span, members, true, self.setting);
             return (block.id.is_some() || block.tool.is_some()).then_some(block);
         }
-        // A number alone or with a unit, such as `GB`, `Mbit/s`, `%`, `ms`: "3 Mbit/s slower" and "20
-        // more" compare, "2 stars" is a grade.
-        let is_unit = |word: &str| {
-            let signs = |c: char| c.is_uppercase() || matches!(c, '/' | '%' | '°');
-            word.contains(signs) || matches!(word, "s" | "ms")
-        };
         members.retain(|_, value| {
-            let text = value.as_str().unwrap_or_default().to_owned();
-            let mut words = text.split_whitespace();
-            if let Some(first) = words.next().and_then(number)
-                && words.next().is_none_or(is_unit)
-                && words.next().is_none()
-            {
-                *value = first;
+            if let Some(number) = value.as_str().and_then(quantity) {
+                *value = number;
             }
             value.is_number()
         });
