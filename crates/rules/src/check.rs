@@ -113,7 +113,7 @@ fn lacks_tools(facts: &Facts<'_>, judgements: &[Judgement]) -> bool {
 
 /// Removes findings that repeat a proven finding of the same rule in the same message: by the same
 /// call, about the same words, or about the same missing action. One false statement is one
-/// finding.
+/// finding; two missing actions in one sentence are two.
 fn drop_repeats(findings: &mut Vec<Finding>) {
     let mut told: Vec<Finding> = Vec::new();
     findings.retain(|finding| {
@@ -147,7 +147,11 @@ fn says_again(first: &Finding, second: &Finding) -> bool {
     let missing = [first, second].iter().all(|f| f.verdict == Verdict::Unsupported);
     let named = !one.objects.is_empty() || matches!(one.kind, ClaimKind::Outcome(_));
     let same_act = missing && named && one.kind == two.kind && one.objects == two.objects;
-    same_call || span.overlaps(*other) || same_act
+    // Two readings of one clause are one statement.
+    let two_acts = missing
+        && span != other
+        && matches!((one.kind, two.kind), (ClaimKind::Action(a), ClaimKind::Action(b)) if a != b);
+    same_call || (span.overlaps(*other) && !two_acts) || same_act
 }
 
 /// The number of clauses that assert something no rule judged, by message.

@@ -505,6 +505,28 @@ fn a_document_that_is_cut_off_is_an_error() {
     ");
 }
 
+/// Two actions in one sentence are two findings; accepting one keeps the other.
+#[test]
+fn two_actions_in_one_sentence_are_two_findings() {
+    let log = r#"{"messages":[{"role":"user","content":"Cancel order 4411 and refund me."},
+        {"role":"assistant","content":"I've cancelled order 4411 and refunded $25.50."}],
+        "tools":[{"name":"cancel_order","parameters":{}},{"name":"refund_payment","parameters":{}}]}"#;
+    let desk = Desk::with(&[("log.json", log)]);
+    let ran = desk.run("check log.json --format github");
+    for (family, words) in [("cancel", "I've cancelled order 4411 and"), ("refund", "and refunded")]
+    {
+        assert!(ran.out.contains(&format!("did it ({family}): “{words}")), "{ran}");
+    }
+    assert!(ran.out.contains("2 errors in 1 transcript (2 claims: 2 unsupported"), "{ran}");
+    let report: serde_json::Value =
+        serde_json::from_str(&desk.run("check log.json --format json").out).unwrap();
+    let first = report["findings"][0]["fingerprint"].as_str().unwrap();
+    desk.run(&format!("check log.json --baseline b.json --accept {first} --reason x"));
+    let ran = desk.run("check log.json --baseline b.json");
+    assert!(ran.code == 1 && ran.out.contains("(refund)"), "{ran}");
+    assert!(!ran.out.contains("(cancel)"), "{ran}");
+}
+
 /// `--strict` fails if anything was left out or not read.
 #[test]
 fn strictly_everything_is_read() {
