@@ -58,8 +58,9 @@ pub struct ToolsOptions {
     /// The maximum number of calls per session; unlimited if not set. Retries do not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tool_calls_per_session: Option<u32>,
-    /// The order in which executors and their tools are listed: all of `skill`, `shell`, `file`,
-    /// `web`, `mcp` and `native`. Empty means that order.
+    /// The order in which executors are asked for their tools: all of `skill`, `shell`, `file`,
+    /// `web`, `mcp` and `native`. Empty means that order. It decides which executor is named first
+    /// if two define one tool; tools are always offered in alphabetical order.
     pub executors: Vec<ExecutorKind>,
     /// How the agent sees the id of an execution: next to the result (`metadata`), as its last line
     /// (`trailer`), or in it (`embed`).

@@ -23,7 +23,7 @@ use crate::speculation::SpeculationSettings;
 pub struct GuardSettings {
     /// How strictly calls are checked by admission.
     pub admission: AdmissionSettings,
-    /// The order in which executors and their tools are listed.
+    /// The order in which executors are asked for their tools.
     pub executors: ExecutorOrder,
     /// When repetition counts as lack of progress.
     pub fixation: FixationSettings,

@@ -66,7 +66,7 @@ impl ExecutorKind {
     }
 }
 
-/// The order in which executors and their tools are listed. Only configuration can change it.
+/// The order in which executors are asked for their tools. Only configuration can change it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecutorOrder(Vec<ExecutorKind>);
 
