@@ -210,7 +210,7 @@ impl HooksOptions {
             blocklist.tools.entry(name).or_insert(argument);
         }
         let own = OWN.iter().map(|command| (*command).to_owned());
-        blocklist.blocked_commands.extend(own);
+        blocklist.reserved_commands.extend(own);
         if blocklist.substitution == Substitution::Auto {
             blocklist.substitution = Substitution::Analyse;
         }

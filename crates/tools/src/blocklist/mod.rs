@@ -48,6 +48,8 @@ pub use refusal::{Refusal, RefusalKind};
 pub struct Blocklist {
     /// Blocked commands: a program and the words that must follow it, in lower case.
     blocked: Arc<[Vec<String>]>,
+    /// Commands that only the user may run, in the same form.
+    reserved: Arc<[Vec<String>]>,
     /// Files that `source` may read.
     sources: Globs,
     substitution: Substitution,

@@ -42,12 +42,18 @@ pub(super) fn blocked(command: &Command, script: &Script, list: &Blocklist) -> O
         return Some(network(format!("`{name}` is blocked because network access is off")));
     }
     let fed = is_fed(command, script);
-    let configured = list.blocked.iter().find(|words| {
-        matches(words, name, &command.args) || fed && may_become(words, name, &command.args)
-    });
-    if let Some(words) = configured {
-        let message = format!("`{}` is a blocked command", words.join(" "));
-        return Some(Refusal { kind: RefusalKind::Configured, message });
+    let stopped = |commands: &[Vec<String>]| {
+        commands.iter().any(|words| {
+            matches(words, name, &command.args) || fed && may_become(words, name, &command.args)
+        })
+    };
+    let listed =
+        [(&list.blocked, RefusalKind::Configured), (&list.reserved, RefusalKind::Reserved)];
+    if let Some((_, kind)) = listed.into_iter().find(|(commands, _)| stopped(commands)) {
+        let typed = command.args.iter().map(|word| word.text.as_str());
+        let typed = [name].into_iter().chain(typed).collect::<Vec<_>>().join(" ");
+        let message = format!("`{}` is a blocked command", shown(&typed));
+        return Some(Refusal { kind, message });
     }
     let message = match list.unread {
         Unread::Ask => format!("`{name}` runs with another user's privileges"),

@@ -26,6 +26,10 @@ pub struct BlocklistOptions {
     /// Tools that take shell commands, by name: the JSON Pointers of the command and, if there is
     /// one, of the working directory. `shell` and `bash` are always included.
     pub tools: BTreeMap<String, CommandArgument>,
+    /// Commands that control Counterfoil itself, in the form of `blocked_commands`. Not
+    /// configurable: hooks set them.
+    #[serde(skip)]
+    pub reserved_commands: Vec<String>,
     /// What happens to a command that cannot be analysed. Not configurable: only a guard that runs
     /// no commands itself may ask.
     #[serde(skip)]
@@ -52,6 +56,7 @@ impl Default for BlocklistOptions {
         ];
         Self {
             blocked_commands: Vec::new(),
+            reserved_commands: Vec::new(),
             substitution: Substitution::Auto,
             allow_network: false,
             sources: sources.map(str::to_owned).to_vec(),
@@ -99,7 +104,7 @@ impl BlocklistOptions {
     pub fn resolve(self) -> Result<Blocklist, BlocklistOptionsError> {
         let mut blocked = Vec::with_capacity(self.blocked_commands.len());
         for (index, command) in self.blocked_commands.iter().enumerate() {
-            let words: Vec<String> = command.split_whitespace().map(str::to_lowercase).collect();
+            let words = words_of(command);
             if words.is_empty() {
                 return Err(BlocklistOptionsError::EmptyCommand { index });
             }
@@ -124,6 +129,7 @@ impl BlocklistOptions {
         }
         Ok(Blocklist {
             blocked: blocked.into(),
+            reserved: self.reserved_commands.iter().map(|command| words_of(command)).collect(),
             sources: sources(&self.sources)?,
             substitution: match self.substitution {
                 Substitution::Auto => Substitution::Refuse,
@@ -140,11 +146,16 @@ impl BlocklistOptions {
     }
 }
 
+fn words_of(command: &str) -> Vec<String> {
+    command.split_whitespace().map(str::to_lowercase).collect()
+}
+
 impl Default for Blocklist {
     /// The floor: nothing added, substitutions refused, no network.
     fn default() -> Self {
         let fallback = Self {
             blocked: Arc::default(),
+            reserved: Arc::default(),
             sources: Globs::default(),
             substitution: Substitution::Refuse,
             network: false,

@@ -20,6 +20,8 @@ pub enum RefusalKind {
     Network,
     /// The configuration blocks it.
     Configured,
+    /// It controls Counterfoil itself, so only the user runs it.
+    Reserved,
     /// It runs with another user's rights. A person is asked, if possible.
     Elevated,
     /// It cannot be analysed before it runs.
@@ -67,6 +69,9 @@ impl Refusal {
             RefusalKind::Floor | RefusalKind::Elevated => "this cannot be approved",
             RefusalKind::Network => "it only runs if the configuration allows network access",
             RefusalKind::Configured => "the configuration blocks it, even with approval",
+            RefusalKind::Reserved => {
+                "it could change or remove the agent's own checks; only the user may run it"
+            }
             RefusalKind::Irreversible | RefusalKind::Agent => "a person must approve it",
             RefusalKind::Unread => "rewrite it so that it can be analysed before it runs",
         }

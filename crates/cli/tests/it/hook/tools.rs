@@ -398,7 +398,14 @@ fn the_users_own_commands_are_not_the_agents() {
         let call = json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": "t" });
         let answered = stage.event("PreToolUse", call);
         assert!(answered.out.contains("\"deny\""), "{command}: {answered:?}");
+        assert!(answered.out.contains("only the user may run it"), "{command}: {answered:?}");
+        assert!(!answered.out.contains("configuration"), "{command}: {answered:?}");
     }
+    let command = "counterfoil hook uninstall claude-code";
+    let call =
+        json!({ "tool_name": "Bash", "tool_input": { "command": command }, "tool_use_id": "t" });
+    let answered = stage.event("PreToolUse", call);
+    assert!(answered.out.contains("`counterfoil hook uninstall claude-code` is"), "{answered:?}");
     let call = json!({ "tool_name": "Bash", "tool_input": { "command": "counterfoil check log.jsonl" }, "tool_use_id": "t" });
     stage.event("PreToolUse", call).passes();
 }

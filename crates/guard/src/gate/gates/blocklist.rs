@@ -43,7 +43,13 @@ impl Gate for BlocklistGate {
                 judge_command(&command, &list.allowing(allowed))
             }
             Some(Err(NoCommand { pointer })) => {
-                return denied(format!("no command at `{pointer}`"), None);
+                return denied(
+                    format!(
+                        "the call has no command in its argument `{}`",
+                        pointer.trim_start_matches('/')
+                    ),
+                    None,
+                );
             }
         };
         match refusal {
@@ -59,6 +65,7 @@ impl Gate for BlocklistGate {
                     RefusalKind::Elevated
                     | RefusalKind::Floor
                     | RefusalKind::Network
+                    | RefusalKind::Reserved
                     | RefusalKind::Configured => Stake::Agreement,
                 };
                 Verdict::Ask(Question::about(call, ID, refusal.message).at_stake(stake))
