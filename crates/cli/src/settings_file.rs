@@ -67,8 +67,20 @@ pub(crate) fn apply(
     write_changes(&mut out, &edit.changes)?;
     if edit.text.is_none() {
         writeln!(out, "  removed the file, which contained nothing else")?;
+        remove_empty_folder(path);
     }
     Ok(())
+}
+
+/// Removes the folder of a removed file if nothing is left in it and its name is that of an agent's
+/// folder (`.claude`), which an installation creates. One with contents stays.
+fn remove_empty_folder(path: &Path) {
+    let named = |folder: &&Path| {
+        folder.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+    };
+    if let Some(folder) = path.parent().filter(named) {
+        let _ = fs::remove_dir(folder);
+    }
 }
 
 /// Prints what was added, updated and removed, one line each.

@@ -207,7 +207,8 @@ impl ProtectedSettings {
         }
     }
 
-    fn holds(&self, path: &Named) -> bool {
+    /// Whether a path is a protected place itself, or lies in one.
+    pub(super) fn holds(&self, path: &Named) -> bool {
         let within = |folder: &Path| Path::new(&path.absolute).starts_with(folder);
         own().into_iter().chain(&self.globs).any(|globs| globs.holds(path))
             || self.folders.iter().any(|(folder, _)| within(folder))

@@ -138,7 +138,10 @@ fn all_before(transcript: &Transcript, turn: usize) -> String {
     let each: Vec<String> = calls.iter().map(|(tool, count)| format!("{tool} {count}")).collect();
     match count {
         0 => "no tool calls before this message".to_owned(),
-        1 => format!("the only tool call before this message ({})", each.join(", ")),
+        1 => {
+            let tool = calls.keys().next().copied().unwrap_or_default();
+            format!("the only tool call before this message (`{tool}`)")
+        }
         _ => format!("all {count} tool calls before this message ({})", each.join(", ")),
     }
 }

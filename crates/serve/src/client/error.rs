@@ -41,6 +41,14 @@ pub enum ClientError {
 pub(crate) enum AwayError {
     #[error("lost the MCP server `{name}`; retrying in {secs} s")]
     Pausing { name: String, secs: u64 },
-    #[error("cannot reach the MCP server `{name}`: {reason}")]
+    #[error("cannot reach the MCP server `{name}`: {}", cause(.reason))]
     Failed { name: String, reason: ClientError },
+}
+
+/// The reason why a server cannot be reached, without saying again that it cannot.
+fn cause(reason: &ClientError) -> String {
+    match reason {
+        ClientError::Upstream(UpstreamError::NotReached(why)) => why.clone(),
+        other => other.to_string(),
+    }
 }

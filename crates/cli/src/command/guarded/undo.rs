@@ -86,7 +86,7 @@ fn nothing() -> Complaint {
 fn list(guard: &Guard, kept: &Path) -> anyhow::Result<Exit> {
     let ids: Vec<String> = undoable(guard, kept)?.collect();
     if ids.is_empty() {
-        note(nothing())?;
+        note(format!("{}\n  help: {SNAPSHOTS}", nothing()))?;
     }
     for id in ids {
         let Some(receipt) = guard.ledger().receipt(&id)? else { continue };

@@ -21,7 +21,7 @@ fn tests_that_never_ran() {
 
     - You said: "All tests pass."
       The record: no test run is recorded before this [CS016 unverified-outcome]
-      Looked at: the only tool call before this message (Edit 1)
+      Looked at: the only tool call before this message (`Edit`)
       To resolve this: run it, or say that it was not run
 
     Do what is missing, or say in your answer what was actually done and what was not.
@@ -58,7 +58,7 @@ fn a_file_that_was_never_created() {
 
     - You said: "I created `docs/plan.md` with the plan."
       The record: the agent says this was done, but no successful call did it (create) [FK010 phantom-completion]
-      Looked at: the only tool call before this message (Bash 1)
+      Looked at: the only tool call before this message (`Bash`)
       To resolve this: do it with a tool, or say that it was not done
 
     Do what is missing, or say in your answer what was actually done and what was not.
@@ -93,7 +93,7 @@ fn edits_that_were_never_made() {
 
     - You said: "I updated `src/lib.rs` so that it handles overflow."
       The record: the agent says this was done, but no successful call did it (update) [FK010 phantom-completion]
-      Looked at: the only tool call before this message (Read 1)
+      Looked at: the only tool call before this message (`Read`)
       To resolve this: do it with a tool, or say that it was not done
 
     Do what is missing, or say in your answer what was actually done and what was not.

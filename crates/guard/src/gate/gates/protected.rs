@@ -40,10 +40,16 @@ impl Gate for Protected {
             return allowed;
         };
         let shown = path.inside.as_deref().unwrap_or(&path.absolute);
-        let why = format!(
-            "this may change `{shown}`, which controls the agent, is run by other programs, or \
-             contains such files"
-        );
+        let why = match self.settings.holds(path) {
+            true => format!(
+                "this may change `{shown}`, a protected place: it controls the agent, or other \
+                 programs run what it contains"
+            ),
+            false => format!(
+                "this may change `{shown}`, which contains a protected place: one that controls the agent, or \
+                 whose contents other programs run"
+            ),
+        };
         if self.settings.action == Action::Ask {
             return Verdict::Ask(Question::about(call, ID, why).at_stake(Stake::Protected));
         }
