@@ -368,7 +368,7 @@ fn note_cut(session: &mut Session, cut: Option<Cut>) {
         Cut::Document => 0,
     };
     if line > 0 {
-        session.problem(line, "the log is cut off in the middle of this line");
+        session.problem_instead(line, "the log is cut off in the middle of this line");
     }
     session.drop_cut_end(line);
     session.gap(Gap::CutEnd);

@@ -192,6 +192,12 @@ impl Session {
         self.problems.push(Problem::at(line, message));
     }
 
+    /// Records a problem that explains all others of its line.
+    pub(crate) fn problem_instead(&mut self, line: usize, message: impl Into<String>) {
+        self.problems.retain(|problem| problem.line != line);
+        self.problem(line, message);
+    }
+
     /// Takes over problems, and marks a gap at each.
     pub(crate) fn problems(&mut self, problems: Vec<Problem>) {
         for problem in &problems {

@@ -371,5 +371,5 @@ fn content_of(value: &Value, raw: &str) -> Result<Value, String> {
 }
 
 /// What is recorded for a call that the server has not made yet.
-const ASKED_FOR_MORE: &str =
-    "the server asked for more input before making the call; the call is repeated with the answer";
+const ASKED_FOR_MORE: &str = "the server asked for more input, and the call is repeated with the answer; what it has done \
+     already is unknown";
