@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::io::{self, BufRead, Cursor, Read};
 
 use counterfoil_model::{Format, Problem, Transcript, without_hidden_arguments};
+use serde::de::IgnoredAny;
 
 use crate::decompress::read_up_to;
 use crate::detect::{self, HEAD};
@@ -70,6 +71,7 @@ pub fn read(
     let Some(reader) = forced.or(detected.reader) else {
         return Err(match other_kind::recognise(&head) {
             Some((what, instead)) => ReadError::OtherKind { what, instead },
+            None if let Some(error) = not_json(&head) => ReadError::NotJson(error),
             None => ReadError::UnknownForm {
                 looked_for: detect::looked_for(),
                 recipe: near::recipe(&String::from_utf8_lossy(&head)),
@@ -98,6 +100,19 @@ pub fn read(
         problems: source.take_problems(),
         broken: source.take_broken(),
     })
+}
+
+/// Returns what is wrong with a whole input that begins like JSON, if no line of it is JSON either.
+fn not_json(head: &[u8]) -> Option<serde_json::Error> {
+    let is_json = |text: &[u8]| serde_json::from_slice::<IgnoredAny>(text);
+    let mut signs = head.iter().filter(|byte| !byte.is_ascii_whitespace());
+    let begins = match (signs.next(), signs.next()) {
+        (Some(b'{'), next) => next.is_none_or(|byte| *byte == b'"'),
+        (Some(b'['), next) => next.is_none_or(|byte| b"{[\"".contains(byte)),
+        _ => false,
+    };
+    let of_lines = || head.split(|byte| *byte == b'\n').any(|line| is_json(line).is_ok());
+    if begins && head.len() < HEAD && !of_lines() { is_json(head).err() } else { None }
 }
 
 /// Removes the thinking that a model wrote into the arguments of its calls, which only the model may

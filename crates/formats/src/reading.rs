@@ -2,6 +2,8 @@ use std::io;
 
 use counterfoil_model::{Format, Problem, Transcript};
 
+use crate::source::broken;
+
 /// One session, and the problems found while reading it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
@@ -28,6 +30,9 @@ pub enum ReadError {
         /// What to do.
         instead: &'static str,
     },
+    /// The input begins like JSON, and is none.
+    #[error("not valid JSON: {0}")]
+    NotJson(serde_json::Error),
     /// The format is not known.
     #[error("unknown log format")]
     UnknownForm {
@@ -62,6 +67,7 @@ impl ReadError {
                 ))
             }
             Self::Empty => Problem::at(0, self.to_string()),
+            Self::NotJson(error) => broken(error.line(), error),
             Self::OtherKind { instead, .. } => Problem::at(0, self.to_string()).with_help(*instead),
             Self::Io(cause) => match cause.kind() {
                 io::ErrorKind::NotFound => Problem::at(0, "file not found"),

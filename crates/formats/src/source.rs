@@ -112,7 +112,7 @@ impl<'a> Source<'a> {
 }
 
 /// Describes a document that is not JSON from this line on.
-fn broken(line: usize, error: &serde_json::Error) -> Problem {
+pub(crate) fn broken(line: usize, error: &serde_json::Error) -> Problem {
     let what = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let what = what.strip_suffix(&place).unwrap_or(&what);

@@ -371,9 +371,12 @@ impl Job {
                     self.unread(input, &[nothing], input.named, &mut outcome);
                 }
             }
-            Err(ReadError::UnknownForm { .. } | ReadError::OtherKind { .. } | ReadError::Empty)
-                if !input.named =>
-            {
+            Err(
+                ReadError::UnknownForm { .. }
+                | ReadError::OtherKind { .. }
+                | ReadError::NotJson(_)
+                | ReadError::Empty,
+            ) if !input.named => {
                 outcome.summary.add_unrecognised(&input.shown);
             }
             Err(error) => {

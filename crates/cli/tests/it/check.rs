@@ -493,15 +493,12 @@ fn a_document_that_is_cut_off_is_an_error() {
     ");
     assert_snapshot!(desk.run("check live.jsonl"), @"
     exit 0
-    warning: a message has the unknown role `(none)`
-    --> live.jsonl:2
-
     warning: the log is cut off in the middle of this line
     --> live.jsonl:2
 
     no findings in 1 transcript (no claims to check)
     incomplete logs: cut off at the end (1 transcript), unrecognised parts that may contain calls (1 transcript)
-    2 problems while reading
+    1 problem while reading
     ");
 }
 

@@ -76,12 +76,24 @@ fn nothing_and_nothing_known() {
         let error = read_all(empty.as_bytes(), &Options::new("x")).unwrap_err();
         assert!(matches!(error, ReadError::Empty), "{empty:?}: {error}");
     }
-    for unknown in ["hello", "{\"a\":1}", "[1,2]", "# A heading", "name,age\nx,3", "{"] {
+    for unknown in ["hello", "{\"a\":1}", "[1,2]", "# A heading", "name,age\nx,3", "[2026-01-01] {"]
+    {
         let error = read_all(unknown.as_bytes(), &Options::new("x")).unwrap_err();
         assert!(
             matches!(&error, ReadError::UnknownForm { looked_for, .. } if looked_for.len() == Format::ALL.len()),
             "{unknown:?}: {error}"
         );
+    }
+}
+
+#[test]
+fn what_begins_like_json_and_is_none_says_where() {
+    for (broken, line) in
+        [("{", 1), ("{\"messages\":[\n", 2), ("{\"a\": 1,\n\"b\": }", 2), ("[{]", 1)]
+    {
+        let error = read_all(broken.as_bytes(), &Options::new("x")).unwrap_err();
+        assert!(matches!(error, ReadError::NotJson(_)), "{broken:?}: {error}");
+        assert_eq!(error.problem().line, line, "{broken:?}: {error}");
     }
 }
 
