@@ -11,7 +11,7 @@ use super::no_act::{
 use super::report_form::{
     ReportForm, came_by_act, is_own, is_own_already, opens_with_done, stands,
 };
-use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda};
+use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda, is_in_draft};
 
 /// An action that the agent reports.
 pub(crate) struct ToldAct<'p, 't> {
@@ -98,9 +98,10 @@ impl<'p, 't> ToldAct<'p, 't> {
 
 /// Reasons why no verb of a clause can report an action. The first that applies is used. The
 /// indices are those of sentences in the first rows of tables.
-const LEFT_WHOLE: [(&str, fn(&Prose<'_>, &[usize], &Clause) -> bool); 4] = [
+const LEFT_WHOLE: [(&str, fn(&Prose<'_>, &[usize], &Clause) -> bool); 5] = [
     ("in a clause that is not asserted", |_, _, clause| clause.mood != Mood::Asserted),
     ("an item still to be done", |prose, _, clause| is_agenda(prose, clause)),
+    ("part of a draft", |prose, _, clause| is_in_draft(prose, clause)),
     ("in the header row of a table", |_, heads, clause| {
         heads.binary_search(&clause.sentence).is_ok()
     }),

@@ -11,7 +11,8 @@ use super::verdict::{
 use crate::action::objects_in;
 use crate::facts::Answer;
 use crate::prose::{
-    BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda, name_of_field,
+    BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda, is_in_draft,
+    name_of_field,
 };
 use crate::values::holds;
 
@@ -92,6 +93,7 @@ fn may_claim(prose: &Prose<'_>, clause: &Clause) -> bool {
         && !is_said_by_user(prose, clause)
         && !is_tabular(prose, clause)
         && !is_agenda(prose, clause)
+        && !is_in_draft(prose, clause)
         && !looks_back(prose, clause)
 }
 

@@ -1,8 +1,7 @@
 use super::{BlockKind, Clause, Prose, Sentence, Tags, Token, TokenKind, Words, sets};
 
 /// Whether a clause is a goal, a criterion, a task, something left undone, or a log entry: an open
-/// check box, an item under such a heading, or text after such a label: "To be done: …". So is what
-/// the agent wrote for somebody to use, from its label to the end: "Here is a draft: …".
+/// check box, an item under such a heading, or text after such a label: "To be done: …".
 pub(crate) fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
     prose.agenda.get(clause.sentence).copied().unwrap_or(false)
 }
@@ -11,15 +10,10 @@ pub(crate) fn is_agenda(prose: &Prose<'_>, clause: &Clause) -> bool {
 pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
     // Whether the sentence before a list announces an agenda.
     let mut announced = false;
-    let mut draft = false;
     // The first row of the current table.
     let mut head = None;
     let of = |sentence: &Sentence| {
         let tokens = prose.tokens(sentence.tokens.clone());
-        draft = draft || is_draft(prose, tokens);
-        if draft {
-            return true;
-        }
         let ticked = match prose.block_of(sentence).map(|block| block.kind) {
             Some(BlockKind::Item { ticked }) => ticked,
             // "| Who | What | When |": a table of tasks.
@@ -48,20 +42,6 @@ pub(super) fn agenda(prose: &Prose<'_>) -> Vec<bool> {
         ticked == Some(false) || announced || is_label(prose, tokens)
     };
     prose.sentences.iter().map(of).collect()
-}
-
-/// "Here is a draft:", "Suggested commit message: …", "Subject: …": whether a text for somebody to
-/// use begins. "I updated the description: …" is a report.
-fn is_draft(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let Some(colon) = tokens.iter().take(12).position(|t| t.is(':')) else { return false };
-    let label = tokens.get(..colon).unwrap_or_default();
-    let words = || label.iter().filter(|t| t.kind == TokenKind::Word);
-    if let (Some(only), None) = (words().next(), words().nth(1)) {
-        return prose.is(only, words!["subject"]);
-    }
-    let own = Tags::AGENT.or(Tags::AGENT_OWN).or(Tags::HAVE).or(Tags::PAST_BE).or(Tags::FAILURE);
-    let did = |t: &Token| t.has(own) || t.has(Tags::COMPLETED) && !t.has(Tags::AGENDA);
-    words().any(|t| prose.is(t, &sets::DRAFTS)) && !words().any(did)
 }
 
 /// "What I have not done:", "I did not:": the text after it was left undone.

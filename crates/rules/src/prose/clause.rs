@@ -114,8 +114,7 @@ impl Context {
         let opens = range.start == self.start && range.len() <= 2 && clause.mood == Mood::Asserted;
         let comma = tokens.get(range.end).is_some_and(|t| t.is(','));
         let words = tokens.get(range.clone()).unwrap_or_default();
-        let rest = tokens.get(range.end..sentence.tokens.end).unwrap_or_default();
-        let leads = range.start == self.start && only_leads(words, rest);
+        let leads = range.start == self.start && only_leads(words);
         if comma && (opens && !verbal || leads) {
             self.mood = None;
         }

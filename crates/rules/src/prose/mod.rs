@@ -12,6 +12,7 @@ mod boundary;
 mod classify;
 mod clause;
 mod completed;
+mod draft;
 mod fence;
 mod fields;
 mod language;
@@ -32,6 +33,7 @@ pub(crate) use agenda::is_agenda;
 pub(crate) use block::{Block, BlockKind};
 pub(crate) use classify::has_file_extension;
 pub(crate) use clause::Clause;
+pub(crate) use draft::is_in_draft;
 pub use fence::Fence;
 pub(crate) use fields::name_of_field;
 pub(crate) use lexicon::{Action, Lexicon, Tags};
@@ -79,6 +81,8 @@ pub(crate) struct Prose<'t> {
     pub(crate) shows_code: bool,
     /// For each sentence, whether it is part of an agenda: something to be done or achieved.
     agenda: Vec<bool>,
+    /// For each sentence, whether it is part of a text for someone to use.
+    drafted: Vec<bool>,
 }
 
 impl<'t> Prose<'t> {

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use counterfoil_model::Family;
-
-use super::lexicon::{Action, Tags};
+use super::lexicon::Tags;
 use super::predicate::{Group, Subject};
 use super::sentences::Sentence;
 use super::token::{Token, TokenKind};
@@ -169,13 +167,8 @@ fn is_of_agent(before: &[Token]) -> bool {
 }
 
 /// "As you asked,", "As requested,", "As I said,": whether the beginning of a sentence leads to what
-/// the speaker tells, rather than to what others say. "As you asked, I changed the tone" may be about
-/// the answer itself.
-pub(super) fn only_leads(words: &[Token], rest: &[Token]) -> bool {
-    let revised = |t: &Token| t.verb == Some(Action::Of(Family::Update));
-    if rest.iter().any(revised) && !rest.iter().any(is_particular) {
-        return false;
-    }
+/// the speaker tells, rather than to what others say.
+pub(super) fn only_leads(words: &[Token]) -> bool {
     let mut words = words.iter().filter(|t| t.kind == TokenKind::Word);
     let first = words.next();
     let small = Tags::AGENT.or(Tags::ADVERB).or(Tags::HAVE).or(Tags::PREPOSITION).or(Tags::EARLIER);

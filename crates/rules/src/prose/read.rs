@@ -2,6 +2,7 @@ use super::adverbial::{date, unjoin};
 use super::agenda::agenda;
 use super::blocks::blocks;
 use super::clause::clauses;
+use super::draft::drafted;
 use super::language::{is_foreign, is_suspect};
 use super::sentences::sentences;
 use super::shouting::lower_shouted;
@@ -19,6 +20,7 @@ impl<'t> Prose<'t> {
             tokens: Vec::with_capacity(text.len() / 4),
             clauses: Vec::with_capacity(text.len() / 24),
             agenda: Vec::new(),
+            drafted: Vec::new(),
         };
         prose.split();
         if is_suspect(text, &prose.tokens) {
@@ -28,6 +30,7 @@ impl<'t> Prose<'t> {
             clauses(&prose.tokens, &prose.sentences, index, &mut prose.clauses);
         }
         prose.agenda = agenda(&prose);
+        prose.drafted = drafted(&prose);
         prose
     }
 

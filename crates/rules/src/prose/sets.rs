@@ -37,8 +37,6 @@ sets! {
     LETTING = "letting";
     WILLING = "willing";
     IN_GENERAL = "in-general";
-    GREETS = "greets";
-    COURTESIES = "courtesies";
     READING_TOOLS = "reading-tools";
     NAMES_THINGS = "names-things";
     SINGLE_CHECKS = "single-checks";

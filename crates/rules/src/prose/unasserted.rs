@@ -3,7 +3,8 @@
 use counterfoil_model::Span;
 
 use super::{
-    BlockKind, Clause, Mood, Prose, Sentence, Tags, Token, TokenKind, is_agenda, sets, unmarked,
+    BlockKind, Clause, Mood, Prose, Sentence, Tags, Token, TokenKind, is_agenda, is_in_draft, sets,
+    unmarked,
 };
 
 /// A clause in its sentence, with its words.
@@ -15,7 +16,7 @@ pub(crate) struct ClauseContext<'p, 't> {
 }
 
 /// The reasons why the agent does not assert a clause. The first that applies is used.
-pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 14] = [
+pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 15] = [
     ("not in English", |said| said.sentence.foreign),
     ("a question", |said| said.sentence.question || said.clause.mood == Mood::Question),
     ("conditional", |said| said.clause.mood == Mood::Conditional),
@@ -29,6 +30,7 @@ pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 14] = 
         let block = said.prose.block_of(said.sentence);
         block.is_some_and(|block| block.kind == BlockKind::Quote)
     }),
+    ("part of a draft", |said| is_in_draft(said.prose, said.clause)),
     ("planned, possible or hedged", |said| {
         said.clause.tags.any(Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL))
     }),
@@ -38,7 +40,7 @@ pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 14] = 
     ("still to be done or in progress", |said| {
         is_agenda(said.prose, said.clause) || is_under_way(said.prose, said.tokens)
     }),
-    ("a greeting or a courtesy", |said| is_courtesy(said.prose, said.tokens)),
+    ("a greeting or a courtesy", |said| is_courtesy(said.tokens)),
 ];
 
 /// Returns why the agent does not assert a clause; `None` if it does.
@@ -86,13 +88,19 @@ fn is_under_way(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     doing || begins || glad
 }
 
-/// "Hello Ada", "Thank you for waiting", "Great question": states nothing.
-fn is_courtesy(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word).peekable();
-    let done = || tokens.iter().any(|t| t.tags.any(Tags::COMPLETED.or(Tags::BE)));
-    let greets = words.peek().is_some_and(|first| prose.is(first, &sets::GREETS));
-    let short = words.clone().nth(4).is_none();
-    (greets && short && !done()) || words.all(|word| prose.is(word, &sets::COURTESIES))
+/// "Hello Ada", "Thank you", "Great question": a few words none of which says that something is or
+/// was done.
+fn is_courtesy(tokens: &[Token]) -> bool {
+    const MOST: usize = 4;
+    let states = Tags::COMPLETED.or(Tags::BE).or(Tags::HAVE).or(Tags::MODAL).or(Tags::DO);
+    let states = states.or(Tags::PASSING).or(Tags::FAILURE).or(Tags::NEGATION).or(Tags::DONE);
+    let states = states.or(Tags::SUCCESS).or(Tags::ACCOMPLISHED).or(Tags::TROUBLE);
+    let empty = |t: &Token| match t.kind {
+        TokenKind::Word => !t.tags.any(states) && t.verb.is_none() && t.noun.is_none(),
+        kind => matches!(kind, TokenKind::Symbol(_)),
+    };
+    let words = tokens.iter().filter(|t| t.kind == TokenKind::Word).count();
+    words <= MOST && tokens.iter().all(empty)
 }
 
 /// "Let me know", "Please check", "cancel it": a request or an offer.

@@ -95,7 +95,6 @@ fn deeds(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool) 
         let name = names.find(|name| !words.is_empty() && catalogued(name))?;
         Some(Thing { name, noun: String::new(), tokens: p.verb..p.object_tokens.end })
     };
-
     clause.predicates.iter().filter(looks).filter_map(deed).collect()
 }
 
