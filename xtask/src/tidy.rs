@@ -13,9 +13,9 @@ mod imports;
 mod length;
 mod links;
 mod names;
-
 mod rules;
 mod siblings;
+mod word_lists;
 mod words;
 
 use std::path::Path;
@@ -36,6 +36,7 @@ const CHECKS: &[fn(&House) -> Result<Vec<Complaint>>] = &[
     crates::check,
     names::check,
     words::check,
+    word_lists::check,
     generated::check,
     documents::check,
     links::check,

@@ -6,6 +6,7 @@ use counterfoil_shell::{Script, exit_code_in_text};
 use crate::arguments::{Arguments, words_of};
 use crate::file::FileChange;
 use crate::list::{ListLength, lengths};
+use crate::lists::SHELLS;
 use crate::run::{Output, Run};
 use crate::status::CallStatus;
 
@@ -86,10 +87,6 @@ pub(crate) fn pairs(transcript: &Transcript) -> Vec<Pair<'_>> {
     }
     pairs
 }
-
-/// Words in the names of tools that run command lines.
-const SHELLS: [&str; 9] =
-    ["bash", "shell", "sh", "terminal", "exec", "command", "cmd", "powershell", "zsh"];
 
 impl<'t> Call<'t> {
     /// Reads a pair. `arguments` and `text` are redacted; `earlier` are the preceding calls.

@@ -1,6 +1,7 @@
 use counterfoil_shell::{Effect, Script, WordKind};
 
 use crate::arguments::Arguments;
+use crate::lists::{DOCUMENTS, EDITORS, PARTS, PATHS};
 
 /// The effect of a call on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -120,39 +121,8 @@ impl FileChange {
     }
 }
 
-const PATHS: [&str; 9] = [
-    "file_path",
-    "path",
-    "filepath",
-    "filename",
-    "file",
-    "notebook_path",
-    "target_file",
-    "absolute_path",
-    "source",
-];
-const EDITORS: [&str; 8] = [
-    "edit",
-    "multi_edit",
-    "write",
-    "apply_patch",
-    "edit_file",
-    "write_file",
-    "notebook_edit",
-    "patch",
-];
 const TARGETS: [&str; 4] = ["destination", "new_path", "target", "to"];
 const WHOLE: [&str; 5] = ["content", "contents", "file_text", "new_content", "text"];
-const PARTS: [&str; 8] = [
-    "new_string",
-    "new_str",
-    "edits",
-    "code_edit",
-    "new_source",
-    "insert_text",
-    "diff",
-    "replacement",
-];
 
 /// The effect of a tool on the file it names, from the words of the tool's name.
 fn effect_of(words: &[String], arguments: &Arguments<'_>) -> Option<FileEffect> {
@@ -191,11 +161,17 @@ fn patched(patch: &str) -> impl Iterator<Item = (&str, FileEffect)> {
     })
 }
 
-/// Whether the file is only read by people or by another machine.
-fn is_documentation(path: &str) -> bool {
-    const ENDINGS: [&str; 8] =
-        [".md", ".txt", ".rst", ".adoc", ".log", "LICENSE", "CHANGELOG", ".gitignore"];
-    ENDINGS.iter().any(|ending| path.ends_with(ending)) || path.contains(".github/workflows/")
+/// Whether a file is read only by people, or by another machine, so that no check covers it.
+#[must_use]
+pub fn is_documentation(path: &str) -> bool {
+    let manual = |path: &str| {
+        path.rsplit_once('.').is_some_and(|(_, section)| {
+            section.len() == 1 && section.bytes().all(|b| (b'1'..=b'8').contains(&b))
+        })
+    };
+    // Workflows run on another machine.
+    let workflow = path.contains(".github/workflows/");
+    DOCUMENTS.iter().any(|ending| path.ends_with(ending)) || manual(path) || workflow
 }
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ use counterfoil_shell::{
     Status, Word, activities, commit_of, shows_run, stopped_elsewhere, summary,
 };
 
+use crate::lists::TYPE_CHECKERS;
+
 /// The kind of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CheckKind {
@@ -344,8 +346,6 @@ impl Sight {
 }
 
 fn kind_of(kind: ActivityKind, runner: &str, program: &str) -> Option<RunKind> {
-    const TYPE_CHECKERS: [&str; 8] =
-        ["mypy", "pyright", "tsc", "vue-tsc", "ty", "flow", "sorbet", "phpstan"];
     let types = TYPE_CHECKERS.iter().any(|known| *known == program || runner.starts_with(known));
     Some(match kind {
         ActivityKind::Test => RunKind::Check(CheckKind::Tests),

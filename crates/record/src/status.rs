@@ -3,6 +3,8 @@ use std::sync::LazyLock;
 use counterfoil_model::Outcome;
 use serde_json::Value;
 
+use crate::lists::{OUTCOMES, REASONS};
+
 /// How a call ended, according to the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallStatus {
@@ -86,22 +88,16 @@ pub fn failure_openings() -> impl Iterator<Item = &'static str> {
     FAILURES.iter().copied()
 }
 
-static FAILURES: LazyLock<Vec<&str>> = LazyLock::new(|| {
-    let lines = include_str!("../lexicon/failures.txt").lines();
-    lines.filter_map(|line| line.strip_prefix('"')?.strip_suffix('"')).collect()
-});
+static FAILURES: LazyLock<Vec<&str>> =
+    LazyLock::new(|| openings(include_str!("../lexicon/failures.txt")));
 
-/// Openings of messages that report a refusal.
-const REFUSALS: [&str; 8] = [
-    "permission denied by",
-    "denied by",
-    "rejected by",
-    "refused by",
-    "blocked by",
-    "tool call rejected",
-    "tool call blocked",
-    "the user doesn't want",
-];
+static REFUSALS: LazyLock<Vec<&str>> =
+    LazyLock::new(|| openings(include_str!("../lexicon/refusals.txt")));
+
+/// The openings in a file of them.
+fn openings(text: &'static str) -> Vec<&'static str> {
+    text.lines().filter_map(|line| line.strip_prefix('"')?.strip_suffix('"')).collect()
+}
 
 fn opens_with(text: &str, openings: &[&str]) -> bool {
     openings.iter().any(|opening| {
@@ -121,29 +117,9 @@ fn opens_with_http_error(text: &str) -> bool {
     opens && code.len() == 3 && code.starts_with(['4', '5'])
 }
 
-/// Members of a JSON result that report how the call went.
-const MARKS: [&str; 12] = [
-    "error",
-    "errors",
-    "exception",
-    "error_message",
-    "success",
-    "ok",
-    "succeeded",
-    "iserror",
-    "is_error",
-    "status",
-    "status_code",
-    "code",
-];
-
 /// Status words for a failed call. An object found by a lookup may itself be in such a state, so
 /// they count only if the object contains nothing else.
 const FAILED: [&str; 4] = ["error", "failed", "failure", "fail"];
-
-/// Members that only give a reason.
-const REASONS: [&str; 8] =
-    ["reason", "detail", "details", "description", "hint", "help", "message", "type"];
 
 fn reports_failure(result: &Value) -> bool {
     let Value::Object(members) = result else { return false };
@@ -151,7 +127,7 @@ fn reports_failure(result: &Value) -> bool {
     let bare = members
         .keys()
         .map(lower)
-        .all(|key| MARKS.contains(&key.as_str()) || REASONS.contains(&key.as_str()));
+        .all(|key| OUTCOMES.contains(&key.as_str()) || REASONS.contains(&key.as_str()));
     members.iter().any(|(key, value)| match (lower(key).as_str(), value) {
         ("error" | "errors" | "exception" | "error_message", value) => is_filled(value),
         ("success" | "ok" | "succeeded", value) => value == &Value::Bool(false),

@@ -2,21 +2,7 @@
 
 use super::token::Token;
 use super::{Value, ValueKind};
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+use crate::lists::MONTHS;
 
 /// Reads `2026-02-11` or `2026/02/11`.
 pub(super) fn iso(token: Token<'_>) -> Option<Value> {

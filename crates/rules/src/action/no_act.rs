@@ -77,9 +77,12 @@ pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> b
         // "They've been addressed about it", "addressed to Mia"
         "addressed" => after.first().is_some_and(|t| t.has(Tags::PREPOSITION)),
         // "the case I flagged in my last message"
-        "flagged" => prose.before_in_sentence(predicate.verb).iter().rev().take(3).any(|t| {
-            prose.is(t, words!["case", "issue", "problem", "point", "concern", "risk", "question"])
-        }),
+        "flagged" => prose
+            .before_in_sentence(predicate.verb)
+            .iter()
+            .rev()
+            .take(3)
+            .any(|t| prose.is(t, &sets::RAISED)),
         // "I replied to your question"
         "replied" | "responded" => {
             after.iter().take(4).any(|t| prose.is(t, words!["question", "questions"]))
@@ -106,7 +109,6 @@ pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool 
         Voice::PerfectPassive => predicate.subject_tokens.clone(),
         Voice::State | Voice::PastPassive | Voice::BareResult => return false,
     };
-    let words = words!["following", "changes", "updates", "steps", "these", "things", "request"];
     let mut phrase = prose.tokens(told).iter();
     let particular = |t: &Token| {
         t.has(Tags::DETERMINER.or(Tags::USER_OWN))
@@ -117,7 +119,7 @@ pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool 
     // "I've updated the summary:", "I have changed the request:": the text after the colon.
     let numbered = phrase.clone().any(|t| t.kind == TokenKind::Number);
     let text = |t: &Token| t.has(Tags::TEXT_NOUN.or(Tags::REQUEST)) && !numbered;
-    let shown = |t: &Token| text(t) || prose.is(t, words);
+    let shown = |t: &Token| text(t) || prose.is(t, &sets::ANNOUNCED);
     named && !phrase.any(shown)
 }
 

@@ -1,7 +1,9 @@
 use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
 use crate::action::{DeniedAct, denied_act, left_alone, mentions, objects_in};
-use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork, is_documentation};
+use counterfoil_record::is_documentation;
+
+use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
 use crate::prose::{

@@ -72,28 +72,6 @@ struct Named {
     edits: bool,
 }
 
-/// Harness tools that change only the agent's state of mind or display. The names are
-/// case-sensitive: a service's `task_create` creates tasks.
-const HARNESS: [&str; 17] = [
-    "AskUserQuestion",
-    "EnterPlanMode",
-    "ExitPlanMode",
-    "Skill",
-    "TaskCreate",
-    "TaskGet",
-    "TaskList",
-    "TaskUpdate",
-    "ToolSearch",
-    "ask_followup_question",
-    "attempt_completion",
-    "finish",
-    "plan_mode_respond",
-    "report_intent",
-    "request_user_input",
-    "update_plan",
-    "view_image",
-];
-
 impl Named {
     fn new(tool: &str, catalog: &Catalog) -> Self {
         let words = words_of_tool(tool);
@@ -102,7 +80,7 @@ impl Named {
         let origin = catalog.get(tool).map(|known| &known.origin);
         let own = origin.is_some_and(|o| matches!(o, Origin::Builtin | Origin::Skill { .. }));
         let note = has(&["todo", "todos", "think", "thought", "sequentialthinking"])
-            || HARNESS.contains(&tool);
+            || sets::HARNESS.list.contains(&tool);
         Self {
             families: of_tool(own_families, catalog.get(tool)),
             own_families,
@@ -292,10 +270,7 @@ fn is_asked(members: &Members<'_>) -> bool {
 
 /// The tool that a meta-tool runs: `execute-tool {tool_name, params}`.
 fn inner_tool<'t>(emitted: &str, members: &Members<'t>) -> Option<Cow<'t, str>> {
-    let carries =
-        ["params", "parameters", "arguments", "args", "input", "tool_input", "action_input"]
-            .iter()
-            .any(|name| members.has(name));
+    let carries = sets::INNER_ARGUMENTS.list.iter().any(|name| members.has(name));
     if !carries {
         return None;
     }
@@ -322,34 +297,9 @@ fn is_delegation(named: &Named, members: &Members<'_>) -> bool {
 
 /// The file that a writing tool names.
 fn written_path<'t>(named: &Named, members: &Members<'t>) -> Option<Cow<'t, str>> {
-    let path = [
-        "file_path",
-        "path",
-        "filepath",
-        "filename",
-        "file",
-        "notebook_path",
-        "target_file",
-        "absolute_path",
-    ]
-    .iter()
-    .find_map(|name| members.text(name))?;
+    let path = sets::WRITTEN_PATHS.list.iter().find_map(|name| members.text(name))?;
     let writes = named.own_families.meets(Families::changing())
-        || [
-            "content",
-            "contents",
-            "new_string",
-            "new_str",
-            "file_text",
-            "edits",
-            "code_edit",
-            "new_source",
-            "insert_text",
-            "diff",
-            "new_content",
-        ]
-        .iter()
-        .any(|name| members.has(name));
+        || sets::WRITTEN_CONTENTS.list.iter().any(|name| members.has(name));
     let reads = members.text("command").is_some_and(|c| c == "view");
     (writes && !reads).then_some(path)
 }

@@ -58,10 +58,6 @@ pub(crate) fn only_complains(command: &str, text: &str) -> bool {
     !program.is_empty() && lines.peek().is_some() && lines.all(complaint)
 }
 
-/// States that mean failure.
-const BAD: [&str; 8] =
-    ["error", "failed", "failure", "fail", "denied", "rejected", "refused", "declined"];
-
 /// A JSON result, of which only the members that may report a failure are read.
 #[derive(Default)]
 struct Payload {
@@ -84,7 +80,9 @@ impl Payload {
             }
             let word = value.and_then(text_of).filter(|_| STATES.contains(&key));
             match word.map(|word| word.to_ascii_lowercase()) {
-                Some(word) if BAD.contains(&word.as_str()) => payload.state = Some(word),
+                Some(word) if sets::BAD_STATES.list.contains(&word.as_str()) => {
+                    payload.state = Some(word)
+                }
                 Some(_) => {}
                 None => payload.fails |= reports(key, value),
             }

@@ -4,7 +4,6 @@
 mod answer;
 mod arguments;
 mod deed;
-mod edit;
 mod failure;
 mod families;
 mod held;
@@ -27,7 +26,6 @@ use crate::values::{Given, Source, Stated, Text, stated};
 pub(crate) use answer::Answer;
 pub use answer::LONGEST as LONGEST_ANSWER;
 pub(crate) use deed::Deed;
-pub(crate) use edit::is_documentation;
 pub(crate) use failure::failure_in;
 pub(crate) use families::{Families, ToolName, kindred, of_name, vouching, words_of};
 pub(crate) use index::{Index, LatestRun, Reported};

@@ -203,8 +203,8 @@ fn user_reports(facts: &Facts<'_>, turn: usize) -> bool {
             let says = |known: &[&str]| words().any(|word| known.contains(&word));
             // A diff or a code listing says nothing about a run.
             !line.trim_start().starts_with(['+', '-', '|', '/', '#'])
-                && says(&["pass", "passes", "passed", "passing", "green", "succeeded", "ok"])
-                && says(&["test", "tests", "build", "builds", "lint", "ci", "suite"])
+                && says(sets::USER_PASSED.list)
+                && says(sets::USER_CHECKS.list)
                 && !only_asks(line)
         })
     })

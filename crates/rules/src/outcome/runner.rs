@@ -1,18 +1,19 @@
 //! "mypy is clean", while another linter complains: a claim that names the runner is about that
 //! run.
 
+use std::sync::LazyLock;
+
 use counterfoil_model::{Object, ObjectKind};
 
 use super::extract::OutcomeClaim;
 use super::latest::LOOK_BACK;
 use crate::facts::{Facts, Run, RunEnd, ShellWork};
+use crate::prose::{Words, sets};
 use crate::values::holds;
 
 /// Topics of checks, with names of the programs that check them.
-const TOPICS: [(&str, &[&str]); 2] = [
-    ("format", &["fmt", "format", "gofmt", "rustfmt", "prettier", "black", "shfmt", "scalafmt"]),
-    ("typ", &["mypy", "tsc", "pyright", "ty", "dmypy", "sorbet", "phpstan", "psalm"]),
-];
+static TOPICS: [(&str, &LazyLock<Words>); 2] =
+    [("format", &sets::FORMATTERS), ("typ", &sets::TYPE_CHECKERS)];
 
 /// The latest run of exactly the check that a claim names, if there is one.
 pub(super) fn named_run(
@@ -85,14 +86,13 @@ fn has_ended((_, end): &(usize, RunEnd)) -> bool {
 
 /// Whether a run has this name, or checks the named topic.
 fn is_called(names: &str, check: &str) -> bool {
-    // Words for what many programs do.
-    const COMMON: [&str; 8] = ["test", "tests", "check", "lint", "build", "run", "spec", "suite"];
     let apart = |c: char| !c.is_alphanumeric();
     let has = |wanted: &str| names.split(apart).any(|name| name == wanted);
     let topic = TOPICS.iter().find(|(stem, _)| check.starts_with(stem));
-    let mut words = check.split(apart).filter(|word| word.len() > 2 && !COMMON.contains(word));
+    let mut words =
+        check.split(apart).filter(|word| word.len() > 2 && !sets::COMMON_NAMES.list.contains(word));
     match topic {
-        Some((_, programs)) => programs.iter().any(|program| has(program)),
+        Some((_, programs)) => programs.list.iter().any(|program| has(program)),
         None => words.next().is_some_and(has) && words.all(has),
     }
 }

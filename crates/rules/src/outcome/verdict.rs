@@ -229,11 +229,9 @@ pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     let tokens = prose.tokens(clause.tokens.clone());
     let ran = tokens.windows(2).position(|pair| {
         let [number, word] = pair else { return false };
-        let passed =
-            ["passed", "passing", "pass", "examples", "executed", "tests", "succeeded", "specs"];
         number.kind == TokenKind::Number
             && prose.word(number) != "0"
-            && passed.contains(&prose.word(word))
+            && sets::PASSED.list.contains(&prose.word(word))
     })?;
     let sentence = prose.sentences.get(clause.sentence)?;
     let whole = prose.tokens(sentence.tokens.clone());

@@ -100,7 +100,7 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
     let last = label.last().is_some_and(|t| t.has(Tags::CONDITIONAL));
     // "The rule is done: …" is a result.
     let done = label.iter().any(|t| t.has(Tags::COMPLETED));
-    let stated = is && !done && label.iter().any(|t| prose.is(t, RULES));
+    let stated = is && !done && label.iter().any(|t| prose.is(t, &sets::USUAL_PRACTICE));
     // "Files that need to move" exist; "what a release needs" does not.
     let lacks = |t: &Token| prose.is(t, words!["need", "needs", "require", "requires"]);
     let ends = label.last().is_some_and(lacks);
@@ -110,6 +110,3 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
 
 /// Words of requirement that a label begins with.
 const REQUIRED: &Words = words!["required", "needed"];
-
-/// Words for usual practice, as the topic of a sentence.
-const RULES: &Words = words!["rule", "rules", "process", "procedure", "workflow", "idea", "point"];

@@ -4,8 +4,7 @@ use super::{Prose, Tags, Token, sets};
 
 /// Whether the words report what a text says, rather than what is true.
 pub(crate) fn is_of_a_text(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let says = words!["says", "say", "claims", "states", "promises", "mentions", "said", "claimed"];
-    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, says));
+    let at = tokens.iter().position(|t| !t.quoted && prose.is(t, &sets::SAYS));
     let before = at.and_then(|at| tokens.get(..at)).unwrap_or_default();
     before.iter().any(|t| prose.is(t, &sets::TEXTS)) && !before.iter().any(|t| t.has(Tags::AGENT))
 }

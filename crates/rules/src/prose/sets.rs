@@ -94,6 +94,23 @@ sets! {
     HTTP_ERRORS = "http-errors";
     WORDS_OF_SEVERAL_LANGUAGES = "words-of-several-languages";
     CUT_BEFORE_AN_APOSTROPHE = "cut-before-an-apostrophe";
+    HARNESS = "harness";
+    INNER_ARGUMENTS = "inner-arguments";
+    WRITTEN_PATHS = "written-paths";
+    WRITTEN_CONTENTS = "written-contents";
+    BAD_STATES = "bad-states";
+    LEFT_OUT = "left-out";
+    USUAL_PRACTICE = "usual-practice";
+    PRONOUNS = "pronouns";
+    SAYS = "says";
+    PASSED = "passed";
+    USER_PASSED = "user-passed";
+    USER_CHECKS = "user-checks";
+    FORMATTERS = "formatters";
+    TYPE_CHECKERS = "type-checkers";
+    COMMON_NAMES = "common-names";
+    RAISED = "raised";
+    ANNOUNCED = "announced";
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

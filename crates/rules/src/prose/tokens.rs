@@ -3,6 +3,7 @@ use counterfoil_model::Span;
 use super::classify::{classify, is_currency};
 use super::language::is_ideographic;
 use super::lexicon::{Entry, Lexicon};
+use super::sets;
 use super::token::{Token, TokenKind};
 use super::words::Mark;
 
@@ -294,9 +295,7 @@ fn bold_label(text: &str) -> Option<usize> {
 }
 
 fn is_pronoun(word: &str) -> bool {
-    ["it", "he", "she", "that", "there", "what", "who", "everything"]
-        .iter()
-        .any(|p| word.eq_ignore_ascii_case(p))
+    sets::PRONOUNS.hold(word.as_bytes())
 }
 
 fn closes_single(rest: &str, at: usize) -> bool {
