@@ -292,6 +292,11 @@ mod tests {
                 call.as_ref().map(|call| serde_json::from_str(call.arguments.as_str()).unwrap());
             assert_eq!((tool.as_str(), arguments), ("cancel_order", expected), "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_without_a_call_is_read_quickly() {
+        let tools = ["order", "cancel_order"];
         for part in ["<a>", "<tool_call>cancel_order<a>", "{\"a\":", "cancel_order("] {
             let _calls = calls(&part.repeat(50_000 / part.len()), &tools);
         }

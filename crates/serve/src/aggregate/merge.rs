@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::request::ParsedRequest;
 use crate::client::ALONE;
-use crate::mcp::{Members, UNREACHABLE, agreed};
+use crate::mcp::{Members, SERVER_INFO, UNREACHABLE, agreed};
 
 /// The lists that servers have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub(super) fn greeting(
         }
         None => {
             members.insert("supportedVersions".to_owned(), json!([ALONE]));
-            meta.insert("io.modelcontextprotocol/serverInfo".to_owned(), who);
+            meta.insert(SERVER_INFO.to_owned(), who);
         }
     }
     if !meta.is_empty() {

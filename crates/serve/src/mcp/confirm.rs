@@ -55,31 +55,18 @@ impl Gateway {
             shared.asked.extract_if(.., |_, held| is_old(held)).map(|(_, held)| held).collect()
         };
         for held in old {
-            self.unanswered(&held).await;
+            self.give_up(&held, PersonsAnswer::Missing).await;
         }
     }
 
-    /// Records that a person did not answer about a call.
-    pub(super) async fn unanswered(&self, held: &Held) {
-        self.not_asked_any_more(held, PersonsAnswer::Missing).await;
-    }
-
-    /// Records that the client cancelled a call while a person was asked about it.
-    pub(super) async fn withdrawn(&self, held: &Held) {
-        self.not_asked_any_more(held, PersonsAnswer::Withdrawn).await;
-    }
-
-    async fn not_asked_any_more(&self, held: &Held, answer: PersonsAnswer) {
-        if let Err(error) = self.person_answered(held, answer).await {
+    /// Records that a call is not made because nobody decided on it.
+    pub(super) async fn give_up(&self, held: &Held, answer: PersonsAnswer) {
+        if let Err(error) = self.record_answer(held, answer).await {
             tracing::error!("cannot record the end of a call: {error}");
         }
     }
 
-    async fn person_answered(
-        &self,
-        held: &Held,
-        answer: PersonsAnswer,
-    ) -> Result<Before, CallError> {
+    async fn record_answer(&self, held: &Held, answer: PersonsAnswer) -> Result<Before, CallError> {
         self.session.decided(&held.undecided, PERSON, answer).await
     }
 
@@ -194,7 +181,7 @@ impl Gateway {
             given.is_ok_and(|given| called.arguments.canonical().is_ok_and(|asked| asked == given));
         if name.as_deref() != Some(&called.tool) || !same {
             let what = "this is not the call that the user was asked about";
-            self.unanswered(&held).await;
+            self.give_up(&held, PersonsAnswer::Missing).await;
             return refused(what);
         }
         let answers = params.get("inputResponses").and_then(|raw| only(raw, "counterfoil"));
@@ -218,8 +205,9 @@ impl Gateway {
         held: Held,
         answer: PersonsAnswer,
     ) -> Step {
+        // Until the answer is recorded, the id stays in use.
+        let before = self.record_answer(&held, answer).await;
         self.state().waiting.remove(&id);
-        let before = self.person_answered(&held, answer).await;
         let call = (held.call.hosted, held.call.as_task);
         self.judged_or_error(held.wire, (&id, line), call, before)
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use counterfoil_admission::{CallReport, writings};
 use counterfoil_guard::{
     Answer, Before, BeginSessionError, CallError, GateId, Guard, HostEnded, HostedCall, Judged,
-    Ledger, Listed, Reason, Session, SessionStart, Surroundings, without_hidden,
+    Ledger, Listed, PersonsAnswer, Reason, Session, SessionStart, Surroundings, without_hidden,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use serde::Deserialize;
@@ -280,7 +280,7 @@ impl Gateway {
         };
         let closed = match (held, waiting) {
             (Some(held), _) => {
-                self.withdrawn(&held).await;
+                self.give_up(&held, PersonsAnswer::Withdrawn).await;
                 Ok(None)
             }
             (None, Some(Waiting::Call(call))) => {
@@ -466,7 +466,7 @@ impl Gateway {
         let waiting = std::mem::take(&mut self.state().waiting);
         let asked = std::mem::take(&mut self.shared().asked);
         for held in asked.values() {
-            self.unanswered(held).await;
+            self.give_up(held, PersonsAnswer::Missing).await;
         }
         let mut answers = Vec::with_capacity(waiting.len());
         for (id, waiting) in waiting {

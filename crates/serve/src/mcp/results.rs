@@ -370,6 +370,6 @@ fn content_of(value: &Value, raw: &str) -> Result<Value, String> {
     Ok(Value::String(texts.unwrap_or_else(|| raw.to_owned())))
 }
 
-/// What is recorded for a call that the server has not made yet.
-const ASKED_FOR_MORE: &str = "the server asked for more input, and the call is repeated with the answer; what it has done \
-     already is unknown";
+/// What is recorded for a call that the server interrupts with a question.
+const ASKED_FOR_MORE: &str = "the server asked for more input, and the call is repeated with the \
+                              answer; what it has done already is unknown";

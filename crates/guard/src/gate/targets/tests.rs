@@ -48,7 +48,7 @@ const COMMANDS: &[(&str, &[&str])] = &[
     ("rclone sync a b", &["f b"]),
     ("touch -d now a", &["w a"]),
     ("mkdir -p a", &["w a"]),
-    ("mktemp a.XXX", &["w a.XXX"]),
+    ("mktemp a.XXXXXX", &["w a.XXXXXX"]),
     ("flock -w 1 a sleep 9", &["w a"]),
     ("lockfile a", &["w a"]),
     ("tee -a a", &["w a"]),
