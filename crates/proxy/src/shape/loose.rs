@@ -18,17 +18,26 @@ const DENSE: usize = 4;
 /// The minimum number of digits that make a text an id.
 const DIGITS_OF_ID: usize = 4;
 
-/// Members that do not contain the agent's words: the request repeated, names, states, sources,
-/// thoughts.
-const BESIDE: &[&str] = &[
-    // What it is, and for which request.
+/// Members with a name or a state. If it has several words, they are judged.
+const STATES: &[&str] = &[
     "id",
     "object",
-    "model",
     "type",
     "role",
     "status",
     "phase",
+    "service_tier",
+    "system_fingerprint",
+    "safety_identifier",
+    "finish_reason",
+    "native_finish_reason",
+    "stop_reason",
+];
+
+/// Members that do not contain the agent's words: the request repeated, sources, thoughts.
+const BESIDE: &[&str] = &[
+    // What it is, and for which request.
+    "model",
     "provider",
     "created",
     "created_at",
@@ -40,9 +49,6 @@ const BESIDE: &[&str] = &[
     "user",
     "format",
     "truncation",
-    "service_tier",
-    "system_fingerprint",
-    "safety_identifier",
     "prompt_cache_key",
     "prompt_cache_retention",
     "background",
@@ -62,9 +68,6 @@ const BESIDE: &[&str] = &[
     "namespace",
     "created_by",
     // How it ended, and what it cost.
-    "finish_reason",
-    "native_finish_reason",
-    "stop_reason",
     "stop_sequence",
     "stop_details",
     "incomplete_details",
@@ -123,7 +126,7 @@ const BESIDE: &[&str] = &[
 /// Members with a server's words about an answer, which clients may show. They are judged, too.
 const REMARKS: [&str; 3] = ["stop_details", "incomplete_details", "container"];
 
-/// Suffixes of members whose value is a name, a time or a state.
+/// Suffixes of further members with a name, a time or a state.
 const ENDINGS: [&str; 6] = ["_id", "_at", "_reason", "_tier", "_fingerprint", "_hash"];
 
 /// Kinds of objects that are calls.
@@ -168,10 +171,10 @@ impl Loose {
 
     /// Counts the letters in a member. Returns whether there were any.
     pub(super) fn count(&mut self, name: &str, value: &Value) -> Read<bool> {
-        if REMARKS.contains(&name) {
+        if REMARKS.contains(&name) || is_state(name) {
             return Ok(self.remark(value));
         }
-        if is_beside(name) {
+        if BESIDE.contains(&name) {
             return Ok(false);
         }
         match value {
@@ -197,10 +200,12 @@ impl Loose {
         }
     }
 
-    /// Keeps the words in a value. Returns whether there were any. A single word is a state.
+    /// Keeps the words in a value. Returns whether there were any. A single ASCII word is a state.
     fn remark(&mut self, value: &Value) -> bool {
         match value {
-            Value::String(text) if text.trim().contains(char::is_whitespace) => {
+            Value::String(text)
+                if text.trim().contains(|c: char| c.is_whitespace() || !c.is_ascii()) =>
+            {
                 self.remarks.push(text.clone());
                 true
             }
@@ -225,7 +230,11 @@ impl Loose {
 
 /// Whether a member does not contain the agent's words.
 pub(super) fn is_beside(name: &str) -> bool {
-    BESIDE.contains(&name) || ENDINGS.iter().any(|end| name.ends_with(end))
+    BESIDE.contains(&name) || is_state(name)
+}
+
+fn is_state(name: &str) -> bool {
+    STATES.contains(&name) || ENDINGS.iter().any(|end| name.ends_with(end))
 }
 
 /// Whether an object has a name and arguments.

@@ -141,20 +141,17 @@ pub(super) fn append(answer: &mut Value, words: &str) {
 
 pub(super) fn replace(answer: &mut Value, words: &str) {
     if let Some(choice) = judged(answer) {
-        // Members of a stream have no place in a complete answer.
-        choice.remove("delta");
-        choice.remove("text");
         choice.entry("message").or_insert_with(|| json!({ "role": "assistant" }));
     }
+    keep_judged(answer);
     if let Some(message) = message(answer) {
         message.insert("content".to_owned(), json!(words));
-        // The same words in another form must not pass either.
-        message.remove("audio");
         message.remove("refusal");
     }
 }
 
 pub(super) fn with_calls(answer: &mut Value, calls: &[ToolCall]) {
+    keep_judged(answer);
     let Some(message) = message(answer) else { return };
     if !calls.is_empty() {
         message.insert("tool_calls".to_owned(), calls.iter().map(one).collect());
@@ -172,7 +169,16 @@ pub(super) fn refuse(answer: &mut Value, why: &str) {
     if let Some(message) = message(answer) {
         message.insert("content".to_owned(), Value::Null);
         message.insert("refusal".to_owned(), json!(why));
-        message.remove("parsed");
-        message.remove("audio");
+    }
+}
+
+/// Removes what may repeat the withheld words or calls in another form: single tokens
+/// (`logprobs`), audio, parsed values.
+fn keep_judged(answer: &mut Value) {
+    let Some(choice) = judged(answer) else { return };
+    choice.retain(|name, _| ["index", "message", "finish_reason"].contains(&name.as_str()));
+    if let Some(Value::Object(message)) = choice.get_mut("message") {
+        let kept = ["role", "content", "refusal", "tool_calls", "function_call"];
+        message.retain(|name, _| kept.contains(&name.as_str()));
     }
 }

@@ -379,6 +379,43 @@ fn what_has_two_sources_passes_elsewhere_with_a_note() {
     });
 }
 
+/// Complete chat answers that repeat a false claim or a denied call in another member.
+fn repeated() -> Vec<Value> {
+    let tokens = |text: &str| {
+        let tokens = text.split_inclusive(' ').map(|token| json!({ "token": token }));
+        json!({ "content": tokens.collect::<Vec<Value>>() })
+    };
+    let mut all = Vec::new();
+    for member in ["note_reason", "finish_reason", "object", "status", "trace_id"] {
+        let mut answer = On::Chat.whole(&[Text("Hi.")]);
+        answer["choices"][0]["message"][member] = json!(LIE);
+        all.push(answer);
+    }
+    let mut answer = On::Chat.whole(&[Text(LIE)]);
+    answer["choices"][0]["logprobs"] = tokens(LIE);
+    answer["choices"][0]["message"]["parsed"] = json!({ "answer": LIE });
+    all.push(answer);
+    let arguments = "{\"id\":\"13\"}";
+    let mut answer = On::Chat.whole(&[Text("Hi."), Call("c1", "get_order", arguments)]);
+    answer["choices"][0]["logprobs"] = tokens(arguments);
+    all.push(answer);
+    all
+}
+
+#[test]
+fn nothing_that_is_withheld_stays_in_another_form() {
+    test(async {
+        for answer in repeated() {
+            let desk = desk(ProxyMode::Block).await;
+            desk.next(Scripted::json(&answer));
+            let mut request = asked(On::Chat, "Cancel 7.", &[LOOKED_UP]);
+            request["stream"] = json!(false);
+            let told = desk.ask(On::Chat.path(), &request).await;
+            assert!(is_clean(&told.text), "{answer}\n=>\n{}", told.text);
+        }
+    });
+}
+
 #[test]
 fn one_source_is_judged() {
     test(async {
