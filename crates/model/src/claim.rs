@@ -103,6 +103,9 @@ pub struct Judgement {
     pub claim: Claim,
     /// The decision.
     pub verdict: Verdict,
+    /// Why the claim is not checkable; `None` with every other verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
     /// The rule that decided.
     pub rule: Code,
     /// The evidence for the decision.

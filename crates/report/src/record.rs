@@ -58,6 +58,9 @@ pub(crate) struct ClaimRecord<'a> {
     line: Option<usize>,
     span: Span,
     claim: &'a Claim,
+    /// Why the claim is not checkable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
     evidence: &'a [Evidence],
 }
 
@@ -191,6 +194,7 @@ impl<'a> ClaimRecord<'a> {
             line: line_of(checked.transcript, judgement.claim.turn),
             span: judgement.claim.span,
             claim: &judgement.claim,
+            reason: judgement.reason,
             evidence: &judgement.evidence,
         }
     }

@@ -84,9 +84,13 @@ impl<'r> Findings<'r> {
         self.judge(claim, Verdict::Supported, evidence.into_iter().collect());
     }
 
-    /// Records that the record cannot show the claim either way: it is counted, never reported.
-    pub fn not_checkable(&mut self, claim: &Claim) {
+    /// Records that the record cannot show the claim either way, and why: it is counted, never
+    /// reported.
+    pub fn not_checkable(&mut self, claim: &Claim, reason: &'static str) {
         self.judge(claim, Verdict::NotCheckable, Vec::new());
+        if let Some(judgement) = self.judgements.last_mut() {
+            judgement.reason = Some(reason);
+        }
     }
 
     /// Reports that the record shows the opposite of the claim.
@@ -103,7 +107,7 @@ impl<'r> Findings<'r> {
     /// decide.
     fn claim(&mut self, facts: &Facts<'_>, claim: &Claim, verdict: Verdict, note: Note) {
         if !note.provable {
-            return self.not_checkable(claim);
+            return self.not_checkable(claim, doubt(facts, claim.turn));
         }
         self.judge(claim, verdict, note.evidence.clone());
         let line = facts.transcript().messages.get(claim.turn).map_or(0, |m| m.line);
@@ -145,10 +149,27 @@ impl<'r> Findings<'r> {
 
     fn judge(&mut self, claim: &Claim, verdict: Verdict, evidence: Vec<Evidence>) {
         let rule = self.code();
-        self.judgements.push(Judgement { claim: claim.clone(), verdict, rule, evidence });
+        let (claim, reason) = (claim.clone(), None);
+        self.judgements.push(Judgement { claim, verdict, reason, rule, evidence });
     }
 
     fn code(&self) -> Code {
         self.meta.code
+    }
+}
+
+/// Why the record before message `turn` proves nothing: something in it that may account for any
+/// claim.
+fn doubt(facts: &Facts<'_>, turn: usize) -> &'static str {
+    if !facts.is_complete_before(turn) {
+        "the log may lack calls or results"
+    } else if facts.delegates_before(turn) {
+        "another agent may have done it, and its work is not in this log"
+    } else if facts.is_opaque_before(turn) {
+        "a command or tool with unknown effects may account for it"
+    } else if facts.acts_freely_before(turn) {
+        "a command or a file edit may account for it"
+    } else {
+        "the sentence may mean something that the record does not contradict"
     }
 }

@@ -510,9 +510,9 @@ fn two_actions_in_one_sentence_are_two_findings() {
         "tools":[{"name":"cancel_order","parameters":{}},{"name":"refund_payment","parameters":{}}]}"#;
     let desk = Desk::with(&[("log.json", log)]);
     let ran = desk.run("check log.json --format github");
-    for (family, words) in [("cancel", "I've cancelled order 4411 and"), ("refund", "and refunded")]
+    for (family, words) in [("cancel", "I've cancelled order 4411"), ("refund", "refunded $25.50.")]
     {
-        assert!(ran.out.contains(&format!("did it ({family}): “{words}")), "{ran}");
+        assert!(ran.out.contains(&format!("did it ({family}): “{words}”")), "{ran}");
     }
     assert!(ran.out.contains("2 errors in 1 transcript (2 claims: 2 unsupported"), "{ran}");
     let report: serde_json::Value =
@@ -634,7 +634,7 @@ fn why_says_how_every_clause_was_read() {
     log.json
       turn 1, line 3
         Order W12 was cancelled by the warehouse at 09:41.
-            asserted, not disputed by any rule
+            not judged: no rule checks such a statement
             cancelled: not a side effect: done by someone else
             W12: found in message 0, line 2
             09:41: not found earlier in this exact form
@@ -642,6 +642,7 @@ fn why_says_how_every_clause_was_read() {
             not asserted: planned, possible or hedged
         I refunded W13.
             ? not checkable FK010  I refunded W13.
+                                   because: the log has no list of tools, and a tool with unknown effects may do this
             refunded: side effect: refund
             W13: not found earlier in this exact form
     ");

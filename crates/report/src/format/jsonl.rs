@@ -4,15 +4,15 @@ use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::Summary;
 use crate::visible::json_line;
 
-/// One object per line: for each transcript its findings (and, when requested, its claims and
-/// clauses), then the transcript itself; the summary is last.
+/// One object per line: for each transcript its findings (and, when requested, its claims, or its
+/// claims and clauses), then the transcript itself; the summary is last.
 pub(crate) struct Jsonl {
-    show_supported: bool,
+    shows_claims: bool,
 }
 
 impl Jsonl {
     pub(crate) fn new(look: &Look) -> Self {
-        Self { show_supported: look.show_supported }
+        Self { shows_claims: look.show_supported || look.why }
     }
 }
 
@@ -27,7 +27,7 @@ impl Renderer for Jsonl {
             body.push_str(&json_line(&FindingRecord::new(checked, finding)));
             body.push('\n');
         }
-        if self.show_supported {
+        if self.shows_claims {
             for judgement in checked.judgements {
                 body.push_str(&json_line(&ClaimRecord::new(checked, judgement)));
                 body.push('\n');

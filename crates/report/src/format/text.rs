@@ -199,6 +199,11 @@ impl Text {
             &format!("{mark} {:<13}", judgement.verdict.name()),
         );
         let mut out = format!("{:margin$}{verdict} {:<6} {said}\n", "", judgement.rule.0);
+        if let Some(reason) = judgement.reason {
+            let line = format!("{:1$}because: {reason}", "", margin + 23);
+            out.push_str(&self.faint(&line));
+            out.push('\n');
+        }
         for evidence in judgement.evidence.iter().take(EVIDENCE) {
             let line = format!("{:1$}{2}", "", margin + 23, self.evidence(evidence));
             out.push_str(&self.faint(&line));
@@ -402,7 +407,7 @@ fn reasons(reading: &ClauseReading, decided: bool) -> Vec<String> {
     let mut lines = Vec::new();
     match reading.left {
         Some(left) => lines.push(format!("not asserted: {left}")),
-        None if !decided => lines.push("asserted, not disputed by any rule".to_owned()),
+        None if !decided => lines.push("not judged: no rule checks such a statement".to_owned()),
         None => {}
     }
     for act in &reading.acts {

@@ -58,6 +58,7 @@ fn text_with_every_claim() {
         ✓ supported     FK020  All 12 tests pass now.
                                shell_1735999999123_9f3a01bc, line 80: test result: ok. 12 passed; 0 failed
         ? not checkable FK020  The layout also looks nicer.
+                               because: a call of another kind may have done it
 
     no findings in 1 transcript (2 claims: 1 supported, 1 not checkable; coverage 50%)
     incomplete logs: earlier messages replaced by a summary (1 transcript)

@@ -155,12 +155,14 @@ pub(crate) fn support() -> Scene {
             Judgement {
                 claim: cancelled.clone(),
                 verdict: Verdict::Contradicted,
+                reason: None,
                 rule: Code("FK014"),
                 evidence: seen.clone(),
             },
             Judgement {
                 claim: sent.clone(),
                 verdict: Verdict::Unsupported,
+                reason: None,
                 rule: Code("FK014"),
                 evidence: vec![],
             },
@@ -252,6 +254,7 @@ pub(crate) fn coding() -> Scene {
             Judgement {
                 claim: claim(text, "All 12 tests pass now.", ClaimKind::Outcome(Family::Test), 0),
                 verdict: Verdict::Supported,
+                reason: None,
                 rule: Code("FK020"),
                 evidence: vec![Evidence {
                     source: EvidenceSource::Execution {
@@ -266,6 +269,7 @@ pub(crate) fn coding() -> Scene {
             Judgement {
                 claim: claim(text, "The layout also looks nicer.", ClaimKind::Completion, 0),
                 verdict: Verdict::NotCheckable,
+                reason: Some("a call of another kind may have done it"),
                 rule: Code("FK020"),
                 evidence: vec![],
             },

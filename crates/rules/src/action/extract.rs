@@ -7,7 +7,6 @@ use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
 use crate::prose::{
     BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
-    unmarked,
 };
 
 /// A claim that an action was done.
@@ -132,10 +131,8 @@ fn action_claim(
 /// The span of a claim: from its label or its clause to the end of either.
 fn span_of(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> Option<Span> {
     let label = is_labelled(prose, predicate).then_some(predicate.subject_tokens.start);
-    let start = prose.tokens.get(label.unwrap_or(clause.tokens.start))?.start as usize;
     let end = predicate.object_tokens.end.max(clause.tokens.end);
-    let end = end.checked_sub(1).and_then(|i| prose.tokens.get(i))?.end as usize;
-    Some(unmarked(prose.text, Span::new(start, end)))
+    prose.quotable(label.unwrap_or(clause.tokens.start)..end)
 }
 
 /// Whether the speaker plainly reports an action of their own.

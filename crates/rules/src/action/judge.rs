@@ -9,7 +9,7 @@ use super::extract::{ActionClaim, action_claims};
 use super::objects::mentions;
 use super::search::{Found, Search};
 use super::several::failed_of_several;
-use super::verdict::ActionVerdict;
+use super::verdict::{ActionVerdict, NOT_OWN};
 use super::words::{head, stem};
 use crate::facts::{Facts, kindred, vouching};
 use crate::values::AnyCase;
@@ -34,7 +34,7 @@ fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
     // The failure of another kind of action says little about this one.
     let loose = || match found.loose.verdict() {
         Some(ActionVerdict::Failed(at)) if !is_of_its_kind(&search, at) => {
-            Some(ActionVerdict::NotCheckable)
+            Some(ActionVerdict::NotCheckable("a call of another kind failed"))
         }
         verdict => verdict,
     };
@@ -48,19 +48,35 @@ fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
                 || is_told_of(&search, if said.past { 0 } else { at + 1 })
                 || may_be_written(&search, at + 1)
                 || may_be_meant(&search, Some(at));
-            if unclear { ActionVerdict::NotCheckable } else { ActionVerdict::Failed(at) }
+            match unclear {
+                true => {
+                    ActionVerdict::NotCheckable("a call failed, but it may have been done since")
+                }
+                false => ActionVerdict::Failed(at),
+            }
         }
         Some(possible) => failed_of_several(&search).map_or(possible, ActionVerdict::Failed),
-        None if said.as_found
-            || was_there_before(&search)
-            || may_be_meant(&search, None)
-            || found.cut
-            || is_told_of(&search, 0)
-            || receipt_vouches(&search) =>
-        {
-            ActionVerdict::NotCheckable
-        }
-        None => by_absence(&search, &found),
+        None => match doubt(&search, &found) {
+            Some(reason) => ActionVerdict::NotCheckable(reason),
+            None => by_absence(&search, &found),
+        },
+    }
+}
+
+/// Why the action may have been done although no call of its kind is recorded.
+fn doubt(search: &Search<'_, '_>, found: &Found) -> Option<&'static str> {
+    if search.said.as_found || was_there_before(search) {
+        Some("it may have been so before")
+    } else if may_be_meant(search, None) {
+        Some("a call of another kind may have done it")
+    } else if found.cut {
+        Some("too many calls before it may have done it")
+    } else if is_told_of(search, 0) {
+        Some("a result mentions it, but no call did it")
+    } else if receipt_vouches(search) {
+        Some("a receipt mentions it, but no call did it")
+    } else {
+        None
     }
 }
 
@@ -114,10 +130,12 @@ fn by_absence(search: &Search<'_, '_>, found: &Found) -> ActionVerdict {
     // Text that the user pasted may have been changed in the message itself.
     let pasted = || search.count() == 0 && edits && facts.was_given_text(turn);
     let in_message = || (said.textual && search.ids.is_empty()) || pasted();
-    let unclear = !names_files && in_message();
-    let shown = facts.is_complete_before(turn) && !facts.is_opaque_before(turn);
-    match said.direct && shown && !unclear {
-        true => ActionVerdict::Absent,
-        false => ActionVerdict::NotCheckable,
-    }
+    let reasons = [
+        (!said.direct, NOT_OWN),
+        (!facts.is_complete_before(turn), "the log may lack calls or results"),
+        (facts.is_opaque_before(turn), "a call with unknown effects may have done it"),
+        (!names_files && in_message(), "it may be about the text of the answer"),
+    ];
+    let reason = reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason));
+    reason.map_or(ActionVerdict::Absent, ActionVerdict::NotCheckable)
 }

@@ -26,5 +26,5 @@ pub(crate) use family::is_start;
 pub(crate) use judge::actions;
 pub(crate) use objects::{mentions, objects_in};
 pub(crate) use support::is_supported;
-pub(crate) use verdict::ActionVerdict;
+pub(crate) use verdict::{ActionVerdict, NOT_OWN};
 pub(crate) use words::stem;

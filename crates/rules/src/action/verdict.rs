@@ -1,3 +1,6 @@
+/// The reason if the sentence may describe what someone else did.
+pub(crate) const NOT_OWN: &str = "the sentence does not clearly say that the agent did it itself";
+
 /// What the record says about a claimed action. Numbers are indices of executions in the record.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ActionVerdict {
@@ -9,6 +12,6 @@ pub(crate) enum ActionVerdict {
     Elsewhere(usize),
     /// It shows nothing of the kind, and would if it had happened.
     Absent,
-    /// It cannot show the action.
-    NotCheckable,
+    /// It cannot show the action, for this reason.
+    NotCheckable(&'static str),
 }

@@ -104,7 +104,12 @@ fn judge(
     let restores = |deed: &Deed<'_>| deed.shell.as_ref().is_some_and(|work| work.restores);
     let restored = contrary.is_some_and(|(_, deed)| restores(deed));
     if restored && matches!(denied, Denied::Change(_)) {
-        return findings.not_checkable(&claim);
+        return findings.not_checkable(&claim, "a later command may have undone the change");
+    }
+    // "I have not changed anything yet" may be about the next step.
+    let next = answer.prose.tokens.get(clause.tokens.end);
+    if contrary.is_some() && next.is_some_and(|t| answer.prose.is(t, words!["yet"])) {
+        return findings.not_checkable(&claim, "the sentence may be about the next step");
     }
     match contrary {
         Some((execution, deed)) => findings.contradicted(
@@ -124,17 +129,11 @@ fn judge(
                 }
             })
             .help("say what was changed or run")
-            // "I have not changed anything yet" may be about the next step.
-            .provable_if(
-                !answer
-                    .prose
-                    .tokens
-                    .get(clause.tokens.end)
-                    .is_some_and(|t| answer.prose.is(t, words!["yet"])),
-            )
             .evidence([facts.evidence(execution)]),
         ),
-        None if deeds().any(|(_, deed)| deed.opaque) => findings.not_checkable(&claim),
+        None if deeds().any(|(_, deed)| deed.opaque) => {
+            findings.not_checkable(&claim, "a call with unknown effects may have done it");
+        }
         None => findings.supported(&claim, []),
     }
 }

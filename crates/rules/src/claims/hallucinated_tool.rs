@@ -72,9 +72,11 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         ),
         // Such words may mean any tool that was called, or what it ran.
         Known::No if mention.loose && facts.record().count_before(turn) > 0 => {
-            findings.not_checkable(claim);
+            findings.not_checkable(claim, "the words may describe a tool that was called");
         }
-        Known::No if is_subject_matter(facts, mention) => findings.not_checkable(claim),
+        Known::No if is_subject_matter(facts, mention) => {
+            findings.not_checkable(claim, "the name may mean something other than a tool");
+        }
         Known::No => findings.contradicted(
             facts,
             claim,
@@ -89,7 +91,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
                 .help("call the tool, or do not mention it")
                 .provable_if(provable),
         ),
-        Known::Unknown => findings.not_checkable(claim),
+        Known::Unknown => findings.not_checkable(claim, "the log has no list of tools"),
     }
 }
 

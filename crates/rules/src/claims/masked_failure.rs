@@ -52,10 +52,13 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
 
 /// "I updated the order": the call that should have done it failed.
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, said: &ActionClaim, at: usize) {
+    if !is_disproved(facts, said, at) {
+        let reason = "a call failed, but the agent may mean something else";
+        return findings.not_checkable(&said.claim, reason);
+    }
     let tool = tool_at(facts, at);
     let note = Note::proven(format!("the agent says this was done, but `{tool}` failed"))
         .help("say that it failed and why, or try again")
-        .provable_if(is_disproved(facts, said, at))
         .evidence(facts.evidence_at(at));
     findings.contradicted(facts, &said.claim, note);
 }

@@ -57,7 +57,10 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, valu
         return findings.supported(&claim, []);
     }
     let Some((text, source)) = misquoted(facts.given(), value.text, turn) else {
-        return findings.not_checkable(&claim);
+        return findings.not_checkable(
+            &claim,
+            "the value is not in the record, and no value in it is similar",
+        );
     };
     let message =
         format!("`{}` does not appear in the record; the record has `{text}`", value.text);

@@ -1,6 +1,6 @@
 use counterfoil_model::{Code, Family, Mode, Origin, Tool};
 
-use crate::action::{ActionClaim, ActionVerdict, actions, is_supported};
+use crate::action::{ActionClaim, ActionVerdict, NOT_OWN, actions, is_supported};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
@@ -43,35 +43,40 @@ fn judge(
         ActionVerdict::Possible(at) if is_supported(facts, said, at) => {
             findings.supported(&said.claim, facts.evidence_at(at));
         }
-        ActionVerdict::Possible(_) | ActionVerdict::NotCheckable => {
-            findings.not_checkable(&said.claim)
-        }
+        ActionVerdict::Possible(_) => findings.not_checkable(
+            &said.claim,
+            "a call may have done it, but the record does not show that it did",
+        ),
+        ActionVerdict::NotCheckable(reason) => findings.not_checkable(&said.claim, reason),
+        ActionVerdict::Elsewhere(_) if !said.direct => findings.not_checkable(&said.claim, NOT_OWN),
         ActionVerdict::Elsewhere(at) => {
             let note = Note::proven(done_to_another(facts, said, at))
                 .help(
                     "name the object of the actual call, or make the call for the object you named",
                 )
-                .provable_if(said.direct && !facts.acts_freely_before(said.claim.turn))
+                .provable_if(!facts.acts_freely_before(said.claim.turn))
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &said.claim, note);
         }
         ActionVerdict::Absent => {
+            if let Some(reason) = doubt(facts, said) {
+                return findings.not_checkable(&said.claim, reason);
+            }
             let family = said.family.name();
             let note = Note::proven(format!(
                 "the agent says this was done, but no successful call did it ({family})"
             ))
-            .help("do it with a tool, or say that it was not done")
-            .provable_if(is_disproved(facts, said));
+            .help("do it with a tool, or say that it was not done");
             findings.unsupported(facts, &said.claim, note);
         }
         ActionVerdict::Failed(_) => {}
     }
 }
 
-/// Whether a missing call proves that the action was not done: the agent reports it as its own or
-/// as something that has come about, had a tool for such actions, and could not have done it by
-/// other means.
-fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
+/// Why a missing call does not prove that the action was not done. It proves it if the agent reports
+/// the action as its own or as something that has come about, had a tool for such actions, and could
+/// not have done it by other means.
+fn doubt(facts: &Facts<'_>, said: &ActionClaim) -> Option<&'static str> {
     let text = said.claim.text.as_str();
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     // "I've been assigned" does not report an action of the agent.
@@ -103,7 +108,13 @@ fn is_disproved(facts: &Facts<'_>, said: &ActionClaim) -> bool {
         true => facts.delegates_before(turn) || facts.is_opaque_before(turn),
         false => facts.acts_freely_before(turn),
     };
-    said.is_own() != passive && offered && !free
+    let reasons = [
+        (said.is_own() == passive, NOT_OWN),
+        (!offered && catalog.is_known(), "no tool of the agent is known to do this"),
+        (!offered, "the log has no list of tools, and a tool with unknown effects may do this"),
+        (free, "a command, a file edit or another agent may have done it"),
+    ];
+    reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason))
 }
 
 /// Whether the verbs for this kind of action are unambiguous. Something that has shipped may have

@@ -71,7 +71,7 @@ fn judge<'t>(
     }
     let hidden = deeds.iter().any(|(_, deed)| deed.delegates);
     if hidden || !facts.is_complete_before(turn) {
-        return findings.not_checkable(&claim);
+        return findings.not_checkable(&claim, "the log may not show all the work");
     }
     let (place, what) = match obligation.when() {
         When::After => ("after", deed.written.last().map_or(deed.tool.as_ref(), String::as_str)),

@@ -42,10 +42,12 @@ fn judge(
         OutcomeVerdict::Passed(at) if shows_all(facts, said, at) => {
             findings.supported(claim, facts.evidence_at(at));
         }
-        OutcomeVerdict::Failed(at, excludes) => {
+        OutcomeVerdict::Failed(at, excludes) if !excludes || !failed_last(facts, said, at) => {
+            findings.not_checkable(claim, "a run failed, but the claim may not be about all of it");
+        }
+        OutcomeVerdict::Failed(at, _) => {
             let note = Note::proven(format!("the latest {what} run failed"))
                 .help("say what failed, or fix it and run it again")
-                .provable_if(excludes && failed_last(facts, said, at))
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, claim, note);
         }
@@ -55,6 +57,9 @@ fn judge(
                 .provable_if(never_run(facts, said));
             findings.unsupported(facts, claim, note);
         }
-        OutcomeVerdict::Passed(_) | OutcomeVerdict::NotCheckable => findings.not_checkable(claim),
+        OutcomeVerdict::Passed(_) => {
+            findings.not_checkable(claim, "a run passed, but it may not cover the whole claim");
+        }
+        OutcomeVerdict::NotCheckable(reason) => findings.not_checkable(claim, reason),
     }
 }

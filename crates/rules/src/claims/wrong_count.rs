@@ -68,14 +68,14 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     }
     let (evidence, numbers, least) = match reports::counted(facts, answer, count) {
         Counted::Same(evidence) => return findings.supported(&claim, [evidence]),
-        Counted::Unknown => return findings.not_checkable(&claim),
+        Counted::Unknown => return findings.not_checkable(&claim, "no test run shows a count"),
         Counted::Other { evidence, numbers, least } => (evidence, numbers, least),
     };
     if is_told(facts, turn, count.number) || wrote_tests(facts, turn, count.number) {
         return findings.supported(&claim, []);
     }
     if may_be_else(facts, answer, count, least) {
-        return findings.not_checkable(&claim);
+        return findings.not_checkable(&claim, "the number may count something else");
     }
     let latest = listed(&numbers);
     findings.contradicted(
@@ -159,7 +159,7 @@ fn judge_listed(
     if told || count.number <= sum {
         return match count.number == length {
             true => findings.supported(claim, [evidence]),
-            false => findings.not_checkable(claim),
+            false => findings.not_checkable(claim, "the number may count something else"),
         };
     }
     findings.contradicted(

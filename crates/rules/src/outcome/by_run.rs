@@ -18,9 +18,13 @@ pub(crate) enum OutcomeVerdict {
     Failed(usize, bool),
     /// There was no run, and the record would show one.
     Never,
-    /// The record cannot show the outcome.
-    NotCheckable,
+    /// The record cannot show the outcome, for this reason.
+    NotCheckable(&'static str),
 }
+
+const WARNINGS: &str = "a run passed, but warnings are not examined";
+const LESS: &str = "a run passed, but it may have checked less";
+const PART: &str = "a run failed, but the claim may be about another part of it";
 
 /// The verdict on the claim, by how that run ended.
 pub(super) fn by_run(
@@ -30,25 +34,26 @@ pub(super) fn by_run(
 ) -> OutcomeVerdict {
     let other = || said.elsewhere || is_of_another_kind(facts, said, at);
     if matches!(end, RunEnd::Passed) && other() {
-        return OutcomeVerdict::NotCheckable;
+        return OutcomeVerdict::NotCheckable("it may be about a run elsewhere, or of another kind");
     }
     if said.ran {
         return OutcomeVerdict::Passed(at);
     }
     match end {
-        // Warnings are not examined.
-        RunEnd::Passed if said.unwarned => OutcomeVerdict::NotCheckable,
-        RunEnd::Passed if shows_less(said, execution) => OutcomeVerdict::NotCheckable,
+        RunEnd::Passed if said.unwarned => OutcomeVerdict::NotCheckable(WARNINGS),
+        RunEnd::Passed if shows_less(said, execution) => OutcomeVerdict::NotCheckable(LESS),
         RunEnd::Passed => OutcomeVerdict::Passed(at),
         RunEnd::Failed if has_passed(said, execution) => OutcomeVerdict::Passed(at),
-        RunEnd::Failed if said.narrowed => OutcomeVerdict::NotCheckable,
+        RunEnd::Failed if said.narrowed => OutcomeVerdict::NotCheckable(PART),
         RunEnd::Failed if said.named.is_some() => match fails_by_name(said, execution) {
             true => OutcomeVerdict::Failed(at, true),
-            false => OutcomeVerdict::NotCheckable,
+            false => OutcomeVerdict::NotCheckable(PART),
         },
-        RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable,
+        RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable(PART),
         RunEnd::Failed => OutcomeVerdict::Failed(at, !said.discloses && excludes(said, execution)),
-        RunEnd::Empty | RunEnd::Unknown | RunEnd::Running => OutcomeVerdict::NotCheckable,
+        RunEnd::Empty => OutcomeVerdict::NotCheckable("the latest run checked nothing"),
+        RunEnd::Running => OutcomeVerdict::NotCheckable("the latest run had not ended"),
+        RunEnd::Unknown => OutcomeVerdict::NotCheckable("how the latest run ended is not recorded"),
     }
 }
 

@@ -35,7 +35,7 @@ fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     // Code that may not be a test: only a failure under that name counts.
     let sure = said.named.as_deref().is_none_or(is_test_name);
     if !sure && !matches!(latest.found, Some((_, RunEnd::Failed))) {
-        return OutcomeVerdict::NotCheckable;
+        return OutcomeVerdict::NotCheckable("the name may not be that of a test");
     }
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
@@ -61,17 +61,17 @@ fn without_run(
         let built = ran.passed.or(ran.failed).is_some();
         return match told(execution.text(), Family::Build).filter(|_| !built) {
             Some(RunEnd::Failed) => OutcomeVerdict::Failed(at, !said.discloses),
-            _ => OutcomeVerdict::NotCheckable,
+            _ => OutcomeVerdict::NotCheckable("the tests were run, but no build"),
         };
     }
     if said.elsewhere || user_reports(facts, turn) {
-        return OutcomeVerdict::NotCheckable;
+        return OutcomeVerdict::NotCheckable("the user may have run it, or it ran elsewhere");
     }
     if result_reports(facts, said, count) {
-        return OutcomeVerdict::NotCheckable;
+        return OutcomeVerdict::NotCheckable("a result mentions it, but no run is recorded");
     }
     if may_have_checked(facts, said.family, count) {
-        return OutcomeVerdict::NotCheckable;
+        return OutcomeVerdict::NotCheckable("another call may have run it");
     }
     let unknown = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at)).any(|(_, d)| {
         let checks = |work: &ShellWork<'_>| {
@@ -83,7 +83,9 @@ fn without_run(
     let provable = !said.mixed && !unknown && !latest.delegated && facts.is_complete_before(turn);
     match provable {
         true => OutcomeVerdict::Never,
-        false => OutcomeVerdict::NotCheckable,
+        false => OutcomeVerdict::NotCheckable(
+            "a call with unknown effects may have run it, or the log is incomplete",
+        ),
     }
 }
 
@@ -126,7 +128,7 @@ fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVer
     if let Some(at) = of(RunEnd::Passed) {
         return OutcomeVerdict::Passed(at);
     }
-    OutcomeVerdict::NotCheckable
+    OutcomeVerdict::NotCheckable("no run is recorded")
 }
 
 /// "Make sure all tests pass": whether every sentence is a request rather than a report. A sentence

@@ -133,7 +133,18 @@ impl<'t> Prose<'t> {
         self.bytes(token).eq_ignore_ascii_case(known.as_bytes())
     }
 
-    /// The claim of a clause, without the punctuation around it.
+    /// The words of a range of tokens, without the punctuation and the conjunctions at either end,
+    /// which belong to the whole sentence.
+    pub(crate) fn quotable(&self, range: Range<usize>) -> Option<Span> {
+        let joins = |t: &Token| t.is(',') || self.is(t, words!["and", "but"]);
+        let tokens = self.tokens(range);
+        let first = tokens.iter().find(|t| !joins(t))?;
+        // "… and then": the word before the next clause.
+        let last = tokens.iter().rfind(|t| !joins(t) && !self.is(t, words!["then"]))?;
+        Some(unmarked(self.text, Span::new(first.start as usize, last.end as usize)))
+    }
+
+    /// The claim of a clause.
     pub(crate) fn claim(
         &self,
         clause: &Clause,
@@ -141,7 +152,7 @@ impl<'t> Prose<'t> {
         objects: Vec<Object>,
         turn: usize,
     ) -> Claim {
-        let span = unmarked(self.text, clause.span);
+        let span = self.quotable(clause.tokens.clone()).unwrap_or(clause.span);
         Claim { kind, text: span.slice(self.text).to_owned(), objects, span, turn }
     }
 

@@ -11,6 +11,7 @@ mod call_recorded;
 mod datasets;
 mod dialogue;
 mod growth;
+mod not_checkable;
 mod pages;
 mod since;
 mod upshots;
