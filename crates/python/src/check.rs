@@ -193,6 +193,7 @@ impl Job {
             path: &self.path,
             transcript: &transcript,
             findings: &findings,
+            unchanged: None,
             judgements: &report.judgements,
             readings: &[],
             claims: Claims::from_counts(&report.counts.claims),

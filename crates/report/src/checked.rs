@@ -12,6 +12,8 @@ pub struct Checked<'a> {
     pub transcript: &'a Transcript,
     /// The findings to show, in order.
     pub findings: &'a [Finding],
+    /// The findings that an earlier report has, too; `None` if the run is no comparison.
+    pub unchanged: Option<&'a [Finding]>,
     /// Every claim that was judged, in order.
     pub judgements: &'a [Judgement],
     /// How each clause of the agent's text was read, in order; empty unless requested.

@@ -405,7 +405,7 @@ impl Job {
         }
         let readings = if self.why { indexed.readings(&self.settings) } else { Vec::new() };
         let all = findings.len();
-        let mut findings =
+        let (mut findings, unchanged) =
             self.known.new_of((&input.shown, &transcript), findings, self.least, outcome);
         let known = all - findings.len();
         outcome.summary.unchecked_calls += counts.unchecked_calls;
@@ -426,6 +426,7 @@ impl Job {
             path: &input.shown,
             transcript: &transcript,
             findings: &findings,
+            unchanged: unchanged.as_deref(),
             judgements: &judgements,
             readings: &readings,
             claims: Claims::from_counts(&counts.claims),

@@ -309,6 +309,14 @@ fn two_runs_are_compared() {
     gone: FK010 in s2 (log.json): the agent says this was done, but no successful call did it (cancel)
     same: FK010 in s2 (log.json): the agent says this was done, but no successful call did it (refund)
     ");
+    let ran = desk.run("check log.json --against old.json --format junit");
+    assert!(ran.out.contains("skipped=\"1\" errors=\"0\" failures=\"1\""), "{ran}");
+    assert!(ran.out.contains("<skipped message=\"unchanged since the earlier report: "), "{ran}");
+    let ran = desk.run("check log.json --against old.json --format sarif");
+    let sarif: Value = serde_json::from_str(&ran.out).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    let states: Vec<_> = results.iter().map(|result| &result["baselineState"]).collect();
+    assert_eq!(states, ["new", "unchanged"], "{ran}");
     // A log that was removed is gone; one that was not given is not.
     std::fs::write(desk.path().join("clean.json"), CLEAN).unwrap();
     assert!(desk.run("check clean.json --against old.json").out.contains("0 new, 0 gone, 0 same"));

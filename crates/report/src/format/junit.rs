@@ -9,7 +9,8 @@ use crate::summary::Summary;
 use crate::visible::{visible, visible_lines};
 
 /// JUnit XML: a transcript is a suite and each finding a failed case; a transcript without findings
-/// is one passing case. Notes do not fail; broken limits do. Anything not read or not shown is a skipped case.
+/// is one passing case. Neither notes nor findings that an earlier report has fail; broken limits do.
+/// Anything not read or not shown is a skipped case.
 pub(crate) struct Junit;
 
 impl Renderer for Junit {
@@ -22,7 +23,8 @@ impl Renderer for Junit {
         suite.properties.push(("transcript", visible(&checked.transcript.id).into_owned()));
         suite.properties.push(("format", checked.transcript.format.name().to_owned()));
         let class = Some(visible(&checked.transcript.id).into_owned());
-        if checked.findings.is_empty() {
+        let unchanged = checked.unchanged.unwrap_or_default();
+        if checked.findings.is_empty() && unchanged.is_empty() {
             let what = if checked.known > 0 { "no new findings" } else { "no findings" };
             suite.push(Case {
                 name: format!("{what} in {}", visible(checked.path)),
@@ -31,10 +33,11 @@ impl Renderer for Junit {
             });
             return Fragment::body(suite.xml());
         }
-        for finding in checked.findings {
+        let new = checked.findings.iter().map(|finding| (finding, false));
+        for (finding, is_known) in new.chain(unchanged.iter().map(|finding| (finding, true))) {
             let detail = Detail {
                 severity: Some(finding.severity.name()),
-                message: visible(&quoting(finding)).into_owned(),
+                message: message(finding, is_known),
                 description: Some(description(checked, finding)),
             };
             let (code, rule, turn) = (finding.code, finding.name, finding.turn);
@@ -42,8 +45,8 @@ impl Renderer for Junit {
                 name: format!("{code} {rule} in {} turn {turn}", visible(checked.path)),
                 class: class.clone(),
                 outcome: match finding.severity {
-                    Severity::Error | Severity::Warning => Outcome::Failed(detail),
-                    Severity::Note => Outcome::Skipped(Some(detail)),
+                    Severity::Error | Severity::Warning if !is_known => Outcome::Failed(detail),
+                    _ => Outcome::Skipped(Some(detail)),
                 },
             });
         }
@@ -81,7 +84,7 @@ impl Renderer for Junit {
             limits.push(Case { name: message, class: None, outcome: Outcome::Failed(detail) });
         }
         let mut beside = Suite::named("not read or not shown");
-        beside.cases.extend(summary.beside().iter().map(|line| Case {
+        beside.cases.extend(summary.changes().iter().map(|line| Case {
             name: visible(line).into_owned(),
             class: None,
             outcome: Outcome::Skipped(None),
@@ -89,6 +92,11 @@ impl Renderer for Junit {
         let suites = [limits, beside].into_iter().filter(|suite| !suite.cases.is_empty());
         suites.map(|suite| suite.xml()).collect::<String>() + "</testsuites>\n"
     }
+}
+
+fn message(finding: &Finding, is_known: bool) -> String {
+    let start = if is_known { "unchanged since the earlier report: " } else { "" };
+    start.to_owned() + &visible(&quoting(finding))
 }
 
 fn description(checked: &Checked<'_>, finding: &Finding) -> String {

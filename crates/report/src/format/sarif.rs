@@ -25,7 +25,7 @@ impl Sarif {
         Self { root: look.root, version: look.version, rules: look.rules }
     }
 
-    fn result(&self, checked: &Checked<'_>, finding: &Finding) -> Value {
+    fn result(&self, checked: &Checked<'_>, finding: &Finding) -> Map<String, Value> {
         let mut result = Map::new();
         result.insert("ruleId".into(), finding.code.0.into());
         result.insert("level".into(), finding.severity.name().into());
@@ -62,7 +62,7 @@ impl Sarif {
             map.insert("span".into(), json!(span));
         }
         result.insert("properties".into(), properties);
-        Value::Object(result)
+        result
     }
 
     fn location(&self, checked: &Checked<'_>, finding: &Finding) -> Value {
@@ -133,9 +133,17 @@ impl Renderer for Sarif {
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
-        let results: Vec<String> =
-            checked.findings.iter().map(|f| json_line(&self.result(checked, f))).collect();
-        Fragment::body(results.join(self.separator()))
+        let new = checked.findings.iter().map(|finding| (finding, "new"));
+        let unchanged = checked.unchanged.into_iter().flatten();
+        let all = new.chain(unchanged.map(|finding| (finding, "unchanged")));
+        let results = all.map(|(finding, state)| {
+            let mut result = self.result(checked, finding);
+            if checked.unchanged.is_some() {
+                result.insert("baselineState".into(), state.into());
+            }
+            json_line(&result)
+        });
+        Fragment::body(results.collect::<Vec<_>>().join(self.separator()))
     }
 
     fn unread(&self, _: &Unread<'_>) -> Fragment {
@@ -156,7 +164,7 @@ impl Renderer for Sarif {
                 "locations": [self.physical(&at.path, at.problem.line, None)],
             })
         });
-        let beside = summary.beside().into_iter();
+        let beside = summary.changes().into_iter();
         let beside = beside.map(|text| json!({ "level": "note", "message": { "text": text } }));
         let failures = summary.failures.iter();
         let failures =
@@ -174,7 +182,10 @@ impl Renderer for Sarif {
             "stale": summary.stale,
             "against": summary.against,
         });
-        let fired = |rule: &&RuleCard| summary.findings.contains_key(rule.code);
+        let same = || summary.against.iter().flat_map(|against| &against.same);
+        let fired = |rule: &&RuleCard| {
+            summary.findings.contains_key(rule.code) || same().any(|known| known.rule == rule.code)
+        };
         let rules: Vec<Value> = self.rules.iter().filter(fired).map(descriptor).collect();
         let driver = json!({
             "name": "counterfoil",

@@ -44,6 +44,7 @@ impl Scene {
             path: self.path,
             transcript: &self.transcript,
             findings: &self.findings,
+            unchanged: None,
             judgements: &self.judgements,
             readings: &self.readings,
             claims,

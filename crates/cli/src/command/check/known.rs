@@ -114,15 +114,15 @@ impl Known {
         self.path.as_deref().filter(|_| self.writes())
     }
 
-    /// Takes the known findings of a transcript out, and counts them. Returns the others. A
-    /// comparison lists those of at least this severity, as the earlier report did.
+    /// Takes the known findings of a transcript out, and counts them. Returns the others, and in a
+    /// comparison those of the earlier report, if they have at least this severity.
     pub(super) fn new_of(
         &self,
         (path, transcript): (&str, &Transcript),
         findings: Vec<Finding>,
         least: Severity,
         Outcome { occurred, summary, .. }: &mut Outcome,
-    ) -> Vec<Finding> {
+    ) -> (Vec<Finding>, Option<Vec<Finding>>) {
         occurred.findings.accept(transcript, &findings);
         occurred.transcripts.insert(transcript.id.clone());
         let damage = |(gap, _): &(Gap, usize)| matches!(gap, Gap::Unreadable | Gap::CutEnd);
@@ -131,16 +131,16 @@ impl Known {
         }
         let (new, accepted) = self.baseline.split(transcript, findings);
         summary.baselined += accepted.len();
-        let Some(earlier) = &self.earlier else { return new };
-        let (new, same) = earlier.split(transcript, new);
+        let Some(earlier) = &self.earlier else { return (new, None) };
+        let (new, mut same) = earlier.split(transcript, new);
+        same.retain(|finding| finding.severity >= least);
         let known = |findings: &[Finding]| {
             let shown = findings.iter().filter(|finding| finding.severity >= least);
             shown.map(|finding| KnownFinding::new(path, transcript, finding)).collect()
         };
-        let (listed, same) = (known(&new), known(&same));
-        let compared = Comparison { new: listed, same, ..Comparison::default() };
+        let compared = Comparison { new: known(&new), same: known(&same), ..Comparison::default() };
         summary.against.get_or_insert_default().merge(compared);
-        new
+        (new, Some(same))
     }
 
     /// Adds the known findings that no longer occur. `runs` says whether a rule was on.
