@@ -1,8 +1,7 @@
 use std::path::PathBuf;
 
-use anyhow::Context as _;
 use counterfoil_formats::read_tools;
-use counterfoil_model::Catalog;
+use counterfoil_model::{Catalog, WrongJson};
 use serde_json::{Map, Value};
 
 use crate::exit::Complaint;
@@ -15,8 +14,10 @@ pub(crate) fn read_catalog(path: PathBuf) -> anyhow::Result<Catalog> {
         Complaint::new(format!("the tool list {} cannot be read: {error}", path.display()))
             .maybe_help(inline.then(|| "write the list to a file, and pass its path".to_owned()))
     })?;
-    let value: Value = serde_json::from_str(&text)
-        .with_context(|| format!("the tool list {} is not JSON", path.display()))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| {
+        let wrong = WrongJson::new(&error);
+        Complaint::new(format!("the tool list {} is not valid JSON: {wrong}", path.display()))
+    })?;
     let read = match value.as_object().is_some_and(Map::is_empty) {
         true => Err("an empty object is not a list of tools".to_owned()),
         false => read_tools(&value).map_err(|error| error.to_string()),

@@ -22,6 +22,7 @@ mod call_choices;
 mod catalog;
 mod choices;
 mod command;
+mod command_line;
 mod config;
 #[cfg(feature = "guard")]
 mod conversation;
@@ -63,8 +64,6 @@ mod terminal;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::exit::Exit;
 
 fn main() -> ExitCode {
@@ -86,7 +85,7 @@ fn main() -> ExitCode {
         if std::env::args_os().nth(1).is_none() {
             return command::help();
         }
-        command::run(command::Cli::parse())
+        command::run(command_line::read())
     });
     match outcome {
         Ok(Ok(exit)) => exit.into(),

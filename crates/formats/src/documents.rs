@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use counterfoil_model::{Format, Gap, Problem};
+use counterfoil_model::{Format, Gap, Problem, WrongJson};
 use serde_json::value::RawValue;
 
 use crate::fields::{self, Fields};
@@ -337,7 +337,7 @@ impl<V: Values> Walk<'_, V> {
         if let Some(session) = self.parts.latest() {
             session.unparsed(line, error, end);
         } else if end != End::Document {
-            self.stray.push(Problem::at(line, format!("not JSON: {error}")));
+            self.stray.push(Problem::at(line, format!("not JSON: {}", WrongJson::new(error).what)));
         }
     }
 

@@ -1,6 +1,6 @@
 use std::io;
 
-use counterfoil_model::{Format, Problem, Transcript};
+use counterfoil_model::{Format, Problem, Transcript, WrongJson};
 
 use crate::source::broken;
 
@@ -31,7 +31,7 @@ pub enum ReadError {
         instead: &'static str,
     },
     /// The input begins like JSON, and is none.
-    #[error("not valid JSON: {0}")]
+    #[error("not valid JSON: {}", WrongJson::new(.0))]
     NotJson(serde_json::Error),
     /// The format is not known.
     #[error("unknown log format")]

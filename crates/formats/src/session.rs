@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use counterfoil_model::{
-    Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, ToolCall, Transcript,
+    Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, ToolCall, Transcript, WrongJson,
 };
 use serde_json::value::RawValue;
 
@@ -263,7 +263,7 @@ impl Session {
         if end == End::Document {
             // The source reports it.
         } else if self.unparsed < TOLD {
-            self.problem(line, format!("not JSON: {error}"));
+            self.problem(line, format!("not JSON: {}", WrongJson::new(error).what));
         } else {
             self.skip("line that is not JSON");
         }

@@ -1,6 +1,6 @@
 use std::io::{self, BufRead};
 
-use counterfoil_model::Problem;
+use counterfoil_model::{Problem, WrongJson};
 use serde_json::value::RawValue;
 
 use crate::lines::{End, Lines, Piece};
@@ -113,10 +113,7 @@ impl<'a> Source<'a> {
 
 /// Describes a document that is not JSON from this line on.
 pub(crate) fn broken(line: usize, error: &serde_json::Error) -> Problem {
-    let what = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    let what = what.strip_suffix(&place).unwrap_or(&what);
-    let column = error.column();
+    let WrongJson { what, column, .. } = WrongJson::new(error);
     let (wrong, help) = match error.is_eof() {
         true => ("the JSON document is cut off", "write the complete file, then check again"),
         false => ("not valid JSON", "fix the JSON, then check again"),

@@ -60,10 +60,84 @@ pub fn parse_strict(text: &str, limits: JsonLimits) -> Result<Value, JsonError> 
 }
 
 fn from_serde(error: serde_json::Error) -> JsonError {
-    if error.is_eof() {
-        JsonError::Truncated(error.to_string())
-    } else {
-        JsonError::Invalid(error.to_string())
+    let wrong = WrongJson::new(&error).to_string();
+    if error.is_eof() { JsonError::Truncated(wrong) } else { JsonError::Invalid(wrong) }
+}
+
+/// What is wrong with a JSON text and where, without the words of the parser and of Rust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongJson {
+    /// What is wrong.
+    pub what: String,
+    /// The line, from 1 on; 0 if the place is not known.
+    pub line: usize,
+    /// The column in bytes, from 1 on; 0 before the first byte of a line.
+    pub column: usize,
+}
+
+impl WrongJson {
+    /// Describes an error of the parser.
+    #[must_use]
+    pub fn new(error: &serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
+        let text = error.to_string();
+        let what = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
+        Self { what: in_plain_words(what), line, column }
+    }
+}
+
+impl fmt::Display for WrongJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        match self.line {
+            0 => Ok(()),
+            line => write!(f, " (line {line}, column {})", self.column),
+        }
+    }
+}
+
+/// Says what an error of a parser for JSON or TOML says, without the names of Rust's types.
+#[must_use]
+pub fn in_plain_words(what: &str) -> String {
+    let plain = match what.split_once(", expected ") {
+        Some((found, expected)) => format!("{found}, expected {}", kind(expected)),
+        None => what.to_owned(),
+    };
+    match plain.as_str() {
+        "expected ident" => "unknown word".to_owned(),
+        "expected value" => "expected a value".to_owned(),
+        "trailing characters" => "unexpected text after the end".to_owned(),
+        "EOF while parsing a value" => "the text ends where a value is expected".to_owned(),
+        _ if what.starts_with("control character") => {
+            "a string contains a line break or another control character".to_owned()
+        }
+        _ => {
+            let words = [
+                ("EOF while parsing", "the text ends inside"),
+                ("invalid type: ", "found "),
+                ("invalid value: ", "found "),
+                ("unknown variant", "unknown value"),
+                ("found integer", "found number"),
+                ("found floating point", "found number"),
+                ("found sequence", "found a list"),
+                ("found map", "found an object"),
+            ];
+            words.iter().fold(plain, |text, (rust, plain)| text.replacen(rust, plain, 1))
+        }
+    }
+}
+
+/// The kind of value that a type of Rust stands for.
+fn kind(expected: &str) -> &str {
+    match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a boolean" => "`true` or `false`",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        other if other.starts_with("struct ") => "an object",
+        other => other,
     }
 }
 
@@ -157,6 +231,30 @@ impl<'de> Visitor<'de> for Strict {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_are_in_plain_words() {
+        for (text, expected) in [
+            ("{\"a\": foo}", "unknown word (line 1, column 8)"),
+            ("{\"a\": [1", "the text ends inside a list (line 1, column 8)"),
+            ("{} x", "unexpected text after the end (line 1, column 4)"),
+            ("", "the text ends where a value is expected (line 1, column 0)"),
+        ] {
+            let error = serde_json::from_str::<Value>(text).unwrap_err();
+            assert_eq!(WrongJson::new(&error).to_string(), expected, "{text}");
+        }
+        for (rust, plain) in [
+            ("invalid type: map, expected a string", "found an object, expected a string"),
+            (
+                "invalid value: integer `-4`, expected u64",
+                "found number `-4`, expected a whole number, 0 or more",
+            ),
+            ("invalid type: sequence, expected a map", "found a list, expected an object"),
+            ("unknown variant `x`, expected `a` or `b`", "unknown value `x`, expected `a` or `b`"),
+        ] {
+            assert_eq!(in_plain_words(rust), plain);
+        }
+    }
 
     #[test]
     fn refuses_what_serde_lets_pass() {

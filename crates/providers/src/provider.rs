@@ -2,6 +2,7 @@ use std::fmt;
 use std::time::Duration;
 
 use counterfoil_guard::{BoxFuture, Completion, CompletionError, Embedder, EmbedderError};
+use counterfoil_model::WrongJson;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -169,7 +170,8 @@ impl Provider {
     pub async fn models(&self) -> Result<Vec<String>, ProviderError> {
         let response = self.send(Method::GET, "models", "").await?;
         let text = self.text(response).await?;
-        let list: Models = serde_json::from_str(&text).map_err(|error| self.broken(&error))?;
+        let list: Models =
+            serde_json::from_str(&text).map_err(|error| self.broken(&WrongJson::new(&error)))?;
         Ok(list.data.into_iter().map(|model| model.id).collect())
     }
 
@@ -398,8 +400,8 @@ impl Embedder for Provider {
             let response = self.post("embeddings", &body.to_string()).await;
             let response = response.map_err(|error| failed(error.to_string()))?;
             let text = self.text(response).await.map_err(|error| failed(error.to_string()))?;
-            let answer: Embeddings =
-                serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+            let answer: Embeddings = serde_json::from_str(&text)
+                .map_err(|error| failed(WrongJson::new(&error).to_string()))?;
             in_order(answer.data, texts.len())
                 .ok_or_else(|| failed("the response does not have one vector per text".to_owned()))
         })

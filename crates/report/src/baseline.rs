@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, btree_map};
 
-use counterfoil_model::{Finding, Transcript};
+use counterfoil_model::{Finding, Transcript, WrongJson};
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::Fingerprint;
@@ -80,7 +80,7 @@ struct File {
 #[derive(Debug, thiserror::Error)]
 pub enum BaselineError {
     /// The text is not a baseline in JSON.
-    #[error("not a baseline: {}", told(.0))]
+    #[error("not a baseline: {}", WrongJson::new(.0))]
     Json(#[from] serde_json::Error),
     /// The file has a version that is not known here.
     #[error("unsupported baseline version {0}; expected version {VERSION}")]
@@ -89,7 +89,7 @@ pub enum BaselineError {
     #[error("`{0}` is not a fingerprint (32 hex digits)")]
     Fingerprint(String),
     /// The text is not a report in JSON.
-    #[error("not a report from `check --format json`: {}", told(.0))]
+    #[error("not a report from `check --format json`: {}", WrongJson::new(.0))]
     Report(serde_json::Error),
 }
 
@@ -145,13 +145,6 @@ impl Entry {
         let KnownFinding { rule, transcript, message, path, .. } = known;
         Self { count: 0, total: 0, rule, transcript, message, path, reason: None, accepted: None }
     }
-}
-
-/// Says what is wrong with a JSON document, without the names of Rust's types.
-fn told(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let words = [("invalid type: ", "found "), ("sequence", "a list"), (" a map", " an object")];
-    words.iter().fold(text, |text, (rust, plain)| text.replacen(rust, plain, 1))
 }
 
 impl Baseline {

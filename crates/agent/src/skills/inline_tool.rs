@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use counterfoil_guard::ToolError;
+use counterfoil_model::WrongJson;
 use regex::{Captures, Regex};
 use serde::Deserialize;
 use serde_json::Value;
@@ -164,7 +165,8 @@ fn read(file: &Path, code: &Code<'_>) -> Result<InlineTool, SkillError> {
     let lines: Vec<&str> = code.lines.iter().map(|(_, line)| *line).collect();
     let tool: InlineTool = serde_json::from_str(&lines.join("\n")).map_err(|error| {
         let help = "write a JSON object with `name`, `description`, `parameters` and `command`";
-        let what = format!("the tool definition is invalid: {}", visible(&error.to_string()));
+        let what =
+            format!("the tool definition is invalid: {}", visible(&WrongJson::new(&error).what));
         SkillError::new(file, what, help).at(code.line.saturating_add(error.line()))
     })?;
     match tool.fault() {

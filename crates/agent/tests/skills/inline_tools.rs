@@ -91,7 +91,7 @@ fn wrong_ones() {
     let program = "the command has no program name, or a placeholder in its place";
     // The JSON of a tool, the error, and its line, counted from the fence.
     let cases: Vec<(String, &str, usize)> = vec![
-        ("{".to_owned(), "the tool definition is invalid: EOF while parsing an object", 1),
+        ("{".to_owned(), "the tool definition is invalid: the text ends inside an object", 1),
         ("{}".to_owned(), "the tool definition is invalid: missing field `name`", 1),
         ("[]".to_owned(), "the tool definition is invalid: invalid", 1),
         (
@@ -111,7 +111,7 @@ fn wrong_ones() {
         (command("[]"), program, 0),
         (command("[\" \"]"), program, 0),
         (command("[\"bin/{a}\", \"x\"]"), program, 0),
-        (command("\"ls {a}\""), "the tool definition is invalid: invalid type: string", 4),
+        (command("\"ls {a}\""), "the tool definition is invalid: found string", 4),
         (command("[\"x\", \"{z}\"]"), "the placeholder `{z}` has no matching parameter", 0),
         (command("[\"x\", \"--{A}\"]"), "the placeholder `{A}` has no matching parameter", 0),
         (command("[\"x\", \"{a\"]"), "`{a` contains a brace that is not part", 0),

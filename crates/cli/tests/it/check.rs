@@ -334,7 +334,7 @@ fn two_runs_are_compared() {
     assert_snapshot!(desk.run("check log.json --against not.json"), @"
     exit 2
     --- stderr
-    error: not.json: not a report from `check --format json`: missing field `findings` at line 1 column 2
+    error: not.json: not a report from `check --format json`: missing field `findings` (line 1, column 2)
       help: create it with `counterfoil check … --format json --output OLD.json`
     ");
 }
@@ -481,7 +481,7 @@ fn a_document_that_is_cut_off_is_an_error() {
     let desk = Desk::with(&[("logs/cut.json", cut), ("comma.json", &comma), ("live.jsonl", live)]);
     assert_snapshot!(desk.run("check logs"), @"
     exit 2
-    error: the JSON document is cut off: EOF while parsing a string (line 1, column 371)
+    error: the JSON document is cut off: the text ends inside a string (line 1, column 371)
     --> logs/cut.json:1
      |
      = help: write the complete file, then check again

@@ -141,7 +141,7 @@ fn an_installed_hook_that_cannot_run_is_wrong() {
                problem: no hook for PreToolUse, PostToolUse, PostToolUseFailure, UserPromptSubmit, SubagentStop, SessionEnd
                problem: `/nowhere/counterfoil` was not found or is not executable
       project  DESK/.claude/settings.json
-               problem: line 1: EOF while parsing an object: the agent cannot read this file
+               problem: line 1: the text ends inside an object: the agent cannot read this file
       no events from its sessions
     codex
       not installed: run `counterfoil hook install codex`

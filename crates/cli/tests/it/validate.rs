@@ -22,7 +22,7 @@ fn verdicts_as_json() {
     {"line":4,"id":"c1","valid":false,"tool":"get_ordr","issues":[{"code":"UNKNOWN_TOOL","severity":"block","message":"there is no tool `get_ordr`; did you mean `get_order`? Available: `get_order`","tool":"get_ordr","expected":"get_order","actual":"get_ordr"}]}
     {"line":5,"id":"c2","valid":true,"tool":"get_order","issues":[]}
     --- stderr
-    error: calls.jsonl:2: invalid JSON: expected ident at line 1 column 2
+    error: calls.jsonl:2: invalid JSON: unknown word (column 2)
     "#);
 }
 
@@ -39,7 +39,7 @@ fn corrected_arguments_as_text() {
       [UNKNOWN_TOOL] there is no tool `get_ordr`; did you mean `get_order`? Available: `get_order`
     get_order: valid
     --- stderr
-    error: -:2: invalid JSON: expected ident at line 1 column 2
+    error: -:2: invalid JSON: unknown word (column 2)
     "#);
 }
 
@@ -144,6 +144,23 @@ fn calls_over_several_lines_and_in_lists() {
     exit 2
     {"line":2,"valid":true,"tool":"get_order","issues":[]}
     --- stderr
-    error: -:1: invalid JSON: EOF while parsing a string at line 1 column 15
+    error: -:1: invalid JSON: the text ends inside a string (column 15)
     "#);
+}
+
+#[test]
+fn a_wrong_number_says_what_is_expected() {
+    let desk = Desk::with(&[]);
+    for (line, message) in [
+        ("check x --execution-window abc", "`--execution-window` takes a whole number, got `abc`"),
+        ("check x --execution-window=-4", "`--execution-window` takes a whole number, got `-4`"),
+        (
+            "check x --execution-window 99999999999999999999",
+            "`--execution-window` takes a smaller number, got `99999999999999999999`",
+        ),
+    ] {
+        let ran = desk.run(line);
+        let expected = format!("error: {message}\n\nFor more information, try '--help'.\n");
+        assert_eq!((ran.code, ran.err.as_str()), (2, expected.as_str()), "{line}");
+    }
 }

@@ -122,12 +122,12 @@ fn a_document_must_be_readable_to_its_end() {
     for (text, broken, messages) in [
         (
             format!("[\n{user},\n{agent}"),
-            Some("the JSON document is cut off: EOF while parsing a list (line 3, column 39)"),
+            Some("the JSON document is cut off: the text ends inside a list (line 3, column 39)"),
             2,
         ),
         (
             format!("{{\"messages\":[{user},{{\"role\":\"assi"),
-            Some("the JSON document is cut off: EOF while parsing a string (line 1, column 58)"),
+            Some("the JSON document is cut off: the text ends inside a string (line 1, column 58)"),
             1,
         ),
         (
@@ -137,7 +137,7 @@ fn a_document_must_be_readable_to_its_end() {
         ),
         (
             format!("{{\"messages\":\n[{user}]}}\n{{\"messages\":\n[{agent},]}}"),
-            Some("not valid JSON: expected value (line 4, column 42)"),
+            Some("not valid JSON: expected a value (line 4, column 42)"),
             1,
         ),
         (format!("{user}\n{agent}\n{{\"role\":\"us"), None, 2),

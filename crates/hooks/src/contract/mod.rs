@@ -5,7 +5,7 @@ mod codex;
 mod gemini;
 
 use counterfoil_formats::read_lenient_exact;
-use counterfoil_model::{Agent, ExactValue, Format};
+use counterfoil_model::{Agent, ExactValue, Format, WrongJson};
 use serde_json::Value;
 
 use crate::answer::Answer;
@@ -58,10 +58,8 @@ fn for_agent(agent: Agent) -> &'static dyn Contract {
 /// # Errors
 /// When it is not an event. Unknown members are ignored.
 pub fn read_event(agent: Agent, text: &[u8]) -> Result<Event, ReadEventError> {
-    let sent = read_lenient_exact(text).map_err(|error| {
-        // The parser's words for text that begins like `null` or `true`.
-        ReadEventError::NotJson(error.to_string().replace("expected ident", "unknown word"))
-    })?;
+    let sent = read_lenient_exact(text)
+        .map_err(|error| ReadEventError::NotJson(WrongJson::new(&error).to_string()))?;
     let event = for_agent(agent).read(&sent);
     let Some(member) = twice(text) else { return event };
     let is_before =

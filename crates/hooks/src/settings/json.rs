@@ -1,5 +1,6 @@
 //! Settings in JSON, with or without comments.
 
+use counterfoil_model::WrongJson;
 use jsonc_parser::ast::{Object, Value as Node};
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -220,9 +221,8 @@ fn insert_into(text: &str, node: &Node<'_>, key: Option<&str>, value: &Value) ->
 pub(super) fn parsed(text: &str, comments: bool) -> Result<Node<'_>, SettingsError> {
     if !comments && let Err(error) = serde_json::from_str::<IgnoredAny>(text) {
         // The position is reported separately.
-        let what = error.to_string();
-        let what = what.split(" at line ").next().unwrap_or_default().to_owned();
-        return Err(SettingsError::Syntax { line: error.line().max(1), what });
+        let WrongJson { what, line, .. } = WrongJson::new(&error);
+        return Err(SettingsError::Syntax { line: line.max(1), what });
     }
     let strict = ParseOptions {
         allow_comments: comments,

@@ -122,7 +122,7 @@ fn what_no_edit_understands_is_named() {
     for (text, what) in [
         (r#"{"mcpServers": []}"#, "`mcpServers` must be an object, got a list"),
         (r#"{"mcpServers": {"a": {}, "a": {}}}"#, "duplicate key `a`"),
-        ("{", "EOF while parsing an object"),
+        ("{", "the text ends inside an object"),
     ] {
         let error = guard_servers(SettingsForm::Json, KEYS, text, "counterfoil", &[]).unwrap_err();
         assert_eq!(error.to_string(), what);

@@ -6,6 +6,7 @@ mod responses;
 
 use std::fmt;
 
+use counterfoil_model::WrongJson;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -116,7 +117,8 @@ pub fn whole(kind: Kind, text: &str) -> Result<Reply, WireError> {
 }
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
-    serde_json::from_str(text).map_err(|error| WireError::Unreadable(error.to_string()))
+    let unreadable = |error| WireError::Unreadable(WrongJson::new(&error).to_string());
+    serde_json::from_str(text).map_err(unreadable)
 }
 
 /// The message in an `error` member, in any of the shapes servers use.

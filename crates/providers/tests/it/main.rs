@@ -67,8 +67,8 @@ fn a_busy_server_is_asked_again_and_one_that_refuses_is_not() {
             vec![Answer::json("{}"), Answer::json("nonsense")],
             2,
             Err(
-                "`p` gave no valid response: the response cannot be parsed: expected ident at line \
-                 1 column 2",
+                "`p` gave no valid response: the response cannot be parsed: unknown word (line 1, \
+                 column 2)",
             ),
         ),
     ] {

@@ -89,11 +89,11 @@ fn a_foreign_file_is_refused_in_words() {
     for (text, expected) in [
         (
             r#""x""#,
-            "not a baseline: found string \"x\", expected an object with `version` and `findings` at line 1 column 3",
+            "not a baseline: found string \"x\", expected an object with `version` and `findings` (line 1, column 3)",
         ),
         (
             r#"{"version":1,"findings":[]}"#,
-            "not a baseline: found a list, expected an object at line 1 column 24",
+            "not a baseline: found a list, expected an object (line 1, column 24)",
         ),
         (r#"{"version":7,"findings":{}}"#, "unsupported baseline version 7; expected version 1"),
         (

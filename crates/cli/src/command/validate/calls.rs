@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use counterfoil_model::{Arguments as CallArguments, ToolCall};
+use counterfoil_model::{Arguments as CallArguments, ToolCall, WrongJson};
 use serde_json::value::RawValue;
 use serde_json::{Deserializer, Value};
 
@@ -71,7 +71,7 @@ impl<'t> Calls<'t> {
         let of_line = serde_json::from_slice::<&RawValue>(first).err();
         let wrong = match of_line.filter(|of_line| alone || !of_line.is_eof()) {
             Some(of_line) => {
-                let wrong = Wrong { line: self.line, message: format!("invalid JSON: {of_line}") };
+                let wrong = Wrong { line: self.line, message: invalid(&of_line) };
                 self.skip(first.len());
                 wrong
             }
@@ -81,18 +81,19 @@ impl<'t> Calls<'t> {
                 let strict = strict.next().and_then(Result::err);
                 let error = strict.as_ref().unwrap_or(error);
                 let line = self.line + error.line().saturating_sub(1);
-                let place = format!(" at line {} column {}", error.line(), error.column());
-                let what = error.to_string().replace(&place, "");
-                let message = format!(
-                    "invalid JSON: {what} (column {}); the calls after this were not read",
-                    error.column()
-                );
+                let message = invalid(error) + "; the calls after this were not read";
                 self.rest = &[];
                 Wrong { line, message }
             }
         };
         self.ready.push_back(Err(wrong));
     }
+}
+
+/// Describes the error; its line is shown elsewhere.
+fn invalid(error: &serde_json::Error) -> String {
+    let WrongJson { what, column, .. } = WrongJson::new(error);
+    format!("invalid JSON: {what} (column {column})")
 }
 
 fn breaks(text: &[u8]) -> usize {
