@@ -88,6 +88,14 @@ pub struct AgentOptionsError {
     most: f64,
 }
 
+impl AgentOptionsError {
+    /// The option's key, such as `agent.max_steps`.
+    #[must_use]
+    pub fn key(&self) -> String {
+        format!("agent.{}", self.key)
+    }
+}
+
 impl AgentOptions {
     /// These options, if they can be used.
     ///

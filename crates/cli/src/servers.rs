@@ -121,6 +121,9 @@ fn filled_by(
                 .help(help)
                 .into());
         }
+        if options.timeout_secs == 0 {
+            return Err(wrong("timeout_secs is 0, so every request would fail".to_owned()).into());
+        }
         let limit = Duration::from_secs(options.timeout_secs);
         let server = match (&options.url, options.command.is_empty()) {
             (Some(url), true) => {

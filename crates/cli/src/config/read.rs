@@ -1,4 +1,4 @@
-use counterfoil_model::Problem;
+use counterfoil_model::{Problem, in_plain_words};
 use toml::Table;
 use toml::de::{DeTable, DeValue};
 
@@ -18,7 +18,9 @@ pub(super) fn read(text: &str) -> Result<Table, Problem> {
     let at = |offset: usize| 1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count();
     let syntax = |error: toml::de::Error| {
         let line = error.span().map_or(0, |span| at(span.start));
-        Problem::at(line, error.message().trim_end().replace('\n', ", "))
+        let what = in_plain_words(&error.message().trim_end().replace('\n', ", "));
+        let what = what.replace("an object", "a table").replace("wanted", "expected");
+        Problem::at(line, what)
     };
     let table = DeTable::parse(text).map_err(syntax)?;
     let placed = |wrong: Problem| Problem { line: at(wrong.line), ..wrong };
@@ -28,7 +30,23 @@ pub(super) fn read(text: &str) -> Result<Table, Problem> {
     obligations_make_sense(table.get_ref(), &options).map_err(placed)?;
     #[cfg(feature = "guard")]
     usable(&options, table.get_ref()).map_err(placed)?;
+    are_numbers("", table.get_ref()).map_err(placed)?;
     text.parse().map_err(syntax)
+}
+
+/// Reports the first `nan` or infinite number, which no option can use.
+fn are_numbers(section: &str, table: &DeTable<'_>) -> Result<(), Problem> {
+    table.iter().try_for_each(|(name, value)| {
+        let key = format!("{section}{}", name.get_ref());
+        match value.get_ref() {
+            DeValue::Float(number) if number.as_str().contains('n') => {
+                let what = format!("{key} is `{}`, which is not a number", number.as_str());
+                Err(Problem::at(name.span().start, what))
+            }
+            DeValue::Table(inner) => are_numbers(&format!("{key}."), inner),
+            _ => Ok(()),
+        }
+    })
 }
 
 /// Reports the first invalid obligation, with its position.
@@ -170,9 +188,25 @@ mod tests {
         check(
             "[check]\n\nseverity = \"fatal\"\n",
             3,
-            "unknown variant `fatal`, expected one of `note`, `warning`, `error`",
+            "unknown value `fatal`, expected one of `note`, `warning`, `error`",
             None,
         );
+    }
+
+    #[test]
+    fn values_of_the_wrong_kind_are_named_in_plain_words() {
+        for (text, message) in [
+            (
+                "[agent]\nmax_steps = \"many\"\n",
+                "found string \"many\", expected a whole number, 0 or more",
+            ),
+            ("[mcp]\nservers = []\n", "found a list, expected a table"),
+            ("[check]\nfail_on = 3\n", "expected string or table"),
+            ("[judge]\nthreshold = nan\n", "judge.threshold is `nan`, which is not a number"),
+            ("[judge]\nthreshold = -inf\n", "judge.threshold is `-inf`, which is not a number"),
+        ] {
+            check(text, 2, message, None);
+        }
     }
 
     #[test]

@@ -9,6 +9,9 @@ pub(super) fn usable(options: &Options, table: &DeTable<'_>) -> Result<(), Probl
     if let Err(wrong) = options.hooks.resolve() {
         return Err(Problem::at(offset_of(table, wrong.key()), wrong.to_string()));
     }
+    if let Err(wrong) = options.agent.checked() {
+        return Err(Problem::at(offset_of(table, &wrong.key()), wrong.to_string()));
+    }
     let Err(wrong) = options.guard().resolve() else { return Ok(()) };
     let problem = Problem::at(offset_of(table, wrong.key()), plain(&wrong));
     Err(match &wrong {
@@ -89,6 +92,11 @@ mod tests {
             "\n[tools.permissions]\napproval_secs = 0\n",
             2,
             "tools.permissions.approval_secs is 0, so every approval would expire at once",
+        );
+        check(
+            "[agent]\nmax_steps = 3\ncompress_at = nan\n",
+            3,
+            "agent.compress_at is NaN; it must be between 0.1 and 1",
         );
     }
 }

@@ -762,7 +762,7 @@ fn wrong_variables_are_named() {
         (
             "COUNTERFOIL_CHECK_SHOW_SUPPORTED",
             "3",
-            "environment variable COUNTERFOIL_CHECK_SHOW_SUPPORTED: invalid type: integer `3`, expected a boolean",
+            "environment variable COUNTERFOIL_CHECK_SHOW_SUPPORTED: found number `3`, expected `true` or `false`",
         ),
     ] {
         let ran = desk.run_in(&[(name, value)], "config check");

@@ -133,7 +133,7 @@ fn what_cannot_be_is_said() {
         assert!(ran.err.contains(said), "{arguments:?}: {}", ran.err);
     }
     for (config, said) in [
-        ("[proxy]\nmode = \"loud\"", "unknown variant"),
+        ("[proxy]\nmode = \"loud\"", "unknown value"),
         ("[proxy]\ntls_cert = \"a.pem\"", "must be set together"),
         ("[[proxy.keys]]\nname = \"a\"", "needs `name`, `key_env`"),
         (
