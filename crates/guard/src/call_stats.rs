@@ -44,6 +44,9 @@ pub struct CallStats {
     /// Executions that have not ended yet.
     #[serde(skip)]
     open: BTreeMap<String, (String, String)>,
+    /// The model of each session whose beginning names one.
+    #[serde(skip)]
+    models: BTreeMap<String, String>,
 }
 
 /// A tool that does not exist.
@@ -61,9 +64,12 @@ impl CallStats {
     /// Counts one event. The events of one execution must be added in their order.
     pub fn add(&mut self, event: &Event) {
         match &event.draft {
+            Draft::Began { model: Some(model), .. } => {
+                self.models.insert(event.session.clone(), model.clone());
+            }
             Draft::Opened(opened) if opened.links.speculative => self.ran_ahead += 1,
             Draft::Opened(opened) => {
-                let (tool, model) = names(opened);
+                let (tool, model) = self.names(&event.session, opened);
                 self.calls += 1;
                 self.count(&tool, &model, Status::Open);
                 self.open.insert(opened.execution_id.clone(), (tool, model));
@@ -75,7 +81,7 @@ impl CallStats {
                 self.count(&tool, &model, closed.status);
             }
             Draft::Rejected(rejected) => {
-                let (tool, model) = names(&rejected.call);
+                let (tool, model) = self.names(&event.session, &rejected.call);
                 self.calls += 1;
                 self.count(&tool, &model, rejected.status);
                 for code in &rejected.codes {
@@ -146,6 +152,14 @@ impl CallStats {
         }
     }
 
+    /// The names of the called tool and of the model: that of the call, or else of the session, if its
+    /// main agent made the call.
+    fn names(&self, session: &str, call: &Opened) -> (String, String) {
+        let of_session = || self.models.get(session).filter(|_| call.caller_id.is_none());
+        let model = call.model.as_ref().or_else(of_session);
+        (call.tool.clone(), model.map_or_else(|| "unknown".to_owned(), String::clone))
+    }
+
     fn counts(&mut self, tool: &str, model: &str) -> [&mut BTreeMap<&'static str, u64>; 3] {
         [
             &mut self.by_status,
@@ -161,9 +175,4 @@ fn invented(finding: &Value) -> Option<&str> {
     let has = |member: &str, text: &str| finding.get(member).is_some_and(|value| value == text);
     let invented = has("code", CLAIMED_TOOL) && has("verdict", Verdict::Contradicted.name());
     finding.get("tool").filter(|_| invented)?.as_str()
-}
-
-/// The names of the called tool and of the model.
-fn names(call: &Opened) -> (String, String) {
-    (call.tool.clone(), call.model.clone().unwrap_or_else(|| "unknown".to_owned()))
 }

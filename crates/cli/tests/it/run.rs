@@ -526,6 +526,13 @@ fn repetition_across_runs_is_told_counted_and_refused() {
         assert_eq!(nudge.starts_with("You have called `shell`"), n > 1, "{whole:#}");
     }
     assert_eq!(repetition("f"), (5, false));
+    std::fs::write(shop.0.path().join("there.txt"), "hi").unwrap();
+    for n in 1..=4 {
+        let (_, whole) = shop.json("run read_file --json --session s path=there.txt", "");
+        let nudge = whole["nudge"].as_str().unwrap_or_default();
+        let expected = nudge.starts_with(&format!("You have called `read_file` {n} times with"));
+        assert_eq!(expected, n > 2, "{whole:#}");
+    }
     for n in 1..=6 {
         let ran = shop.run("run read_file --session g path=nope.txt", "");
         assert_eq!(ran.err.contains("REPEATED_CALL"), n > 2, "{ran}");

@@ -59,7 +59,9 @@ impl Guard {
         let tool = admitted.tool();
         let arguments = &admitted.call().arguments;
         let writes = tool.effects.writes;
-        let step = Step { tool: &tool.name, arguments, result: text, ending: went, writes };
+        // As when the ledger is read again: `repeated.rs`.
+        let result = &closed.raw_digest.to_string();
+        let step = Step { tool: &tool.name, arguments, result, ending: went, writes };
         call.nudge = session.went(step);
         if self.policy().settings.utility.enabled() {
             let ran = RecentCall {

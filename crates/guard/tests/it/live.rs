@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use counterfoil_formats::{Options, read};
-use counterfoil_guard::{CallStats, Disposition, HallucinatedTool, Session, export};
+use counterfoil_guard::{CallStats, Disposition, HallucinatedTool, Session, SessionStart, export};
 use counterfoil_model::{Finding, RecordedReceipt, Role, Transcript};
 use counterfoil_rules::{Settings, check};
 use insta::assert_snapshot;
@@ -167,4 +167,16 @@ fn tools_that_answers_invent_are_counted() {
     guard.ledger().events("s").unwrap().iter().for_each(|event| stats.add(event));
     let row = |tool: &str, calls, claims| HallucinatedTool { tool: tool.to_owned(), calls, claims };
     assert_eq!(stats.most_hallucinated(), [row("WebSearch", 0, 2), row("web_search", 1, 0)]);
+}
+
+/// A call that names no model counts for the model that the session began with.
+#[test]
+fn calls_count_for_the_model_of_their_session() {
+    let guard = shop().build().unwrap();
+    let (id, model) = (Some("s".to_owned()), Some("m1".to_owned()));
+    let session = guard.session(SessionStart { id, model, ..SessionStart::default() }).unwrap();
+    wait(run(&session, "web_search", "{}"));
+    let mut stats = CallStats::default();
+    guard.ledger().events("s").unwrap().iter().for_each(|event| stats.add(event));
+    assert_eq!(stats.by_model.keys().collect::<Vec<_>>(), ["m1"]);
 }
