@@ -178,13 +178,11 @@ fn details(line: &AuditLine) -> Vec<String> {
         ("session", &entry.session_id),
         ("caller", &entry.caller_id),
         ("server", &entry.server),
-        ("approved by", &entry.approved_by),
         ("rule", &entry.policy_match),
     ];
-    let named: Vec<String> = named
-        .iter()
-        .filter_map(|(name, value)| Some(format!("{name} {}", value.as_deref()?)))
-        .collect();
+    let named =
+        named.iter().filter_map(|(name, value)| Some(format!("{name} {}", value.as_deref()?)));
+    let named: Vec<String> = named.chain(entry.approved_by.as_deref().map(permission)).collect();
     if !named.is_empty() {
         details.push(named.join(" · "));
     }
@@ -195,4 +193,14 @@ fn details(line: &AuditLine) -> Vec<String> {
         details.push(format!("{} bytes of an incomplete line precede this one", line.set_aside));
     }
     details
+}
+
+/// Says who or what let a call run.
+fn permission(approved_by: &str) -> String {
+    match approved_by {
+        "auto" => "allowed by the gates, without a question".to_owned(),
+        "host" => "allowed by the program that made it".to_owned(),
+        "reported" => "reported after it ran".to_owned(),
+        person => format!("approved by {person}"),
+    }
 }
