@@ -115,7 +115,7 @@ impl Agent {
     ) -> Result<Turned, TurnError> {
         let (role, recorded, said, phase) = match saying {
             Saying::User(said) => (Role::User, said, said, Phase::Executor),
-            // The record must not hold the agent's own words as somebody's who may ground a call.
+            // The record must not hold the agent's own words as someone's who may ground a call.
             Saying::Task(said) => (Role::System, TASK_BEGINS, said, Phase::Autonomous),
         };
         if self.parts.caller.is_none() {

@@ -55,7 +55,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, SkillError> {
         return Err(SkillError::not_a("regular file", path));
     }
     let file = File::open(path).map_err(failed)?;
-    // Somebody may have put a link there since.
+    // Someone may have put a link there since.
     let after = file.metadata().map_err(failed)?;
     if (before.dev(), before.ino()) != (after.dev(), after.ino()) {
         return Err(SkillError::new(path, "the file was replaced while being read", "try again"));

@@ -29,7 +29,7 @@ stored_as_text!(CatchUp { Skip => "skip", Once => "once", All => "all" });
 pub enum TaskState {
     /// It will.
     Active,
-    /// Somebody cancelled it.
+    /// Someone cancelled it.
     Cancelled,
     /// Its schedule has no further time.
     Done,

@@ -131,7 +131,7 @@ Examples:
   counterfoil check --latest claude-code
   counterfoil check session.jsonl --judge claude --opinions opinions.jsonl
   counterfoil check logs/ --judge-batch questions.jsonl
-  zcat log.gz | counterfoil check - --format jsonl | jq .message";
+  zcat log.gz | counterfoil check - --format jsonl | jq 'select(.severity) | .message'";
 
 fn log_formats() -> PossibleValuesParser {
     PossibleValuesParser::new(Format::ALL.map(Format::name))

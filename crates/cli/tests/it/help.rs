@@ -199,7 +199,7 @@ fn help_of_check() {
       counterfoil check --latest claude-code
       counterfoil check session.jsonl --judge claude --opinions opinions.jsonl
       counterfoil check logs/ --judge-batch questions.jsonl
-      zcat log.gz | counterfoil check - --format jsonl | jq .message
+      zcat log.gz | counterfoil check - --format jsonl | jq 'select(.severity) | .message'
       counterfoil check --session fix-42
       echo 'All tests pass.' | counterfoil check --session fix-42 --answer -
     ");

@@ -61,12 +61,13 @@ impl Renderer for Github {
     }
 
     fn tail(&self, summary: &Summary, _: &str) -> String {
-        let told =
+        let annotation =
             |level: &str, line: &str| format!("::{level} title=counterfoil::{}\n", message(line));
-        let mut lines: String = summary.failures.iter().map(|line| told("error", line)).collect();
+        let mut lines: String =
+            summary.failures.iter().map(|line| annotation("error", line)).collect();
         if !self.quiet {
             let notices = std::iter::once(summary.line()).chain(summary.changes());
-            lines.extend(notices.map(|line| told("notice", &line)));
+            lines.extend(notices.map(|line| annotation("notice", &line)));
         }
         lines
     }

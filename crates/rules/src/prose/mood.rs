@@ -120,7 +120,7 @@ fn may_end(mood: Mood) -> bool {
 
 /// "You asked for it, so I cancelled order W1", "I could wait, but I cancelled W1", "I can confirm that
 /// I cancelled W1": whether the clause says what the speaker did to something that it names, whatever
-/// the sentence said before. Somebody else's words may go on in the first person, so that only these
+/// the sentence said before. Someone else's words may go on in the first person, so that only these
 /// forms count.
 fn is_told_anew(mood: Mood, tokens: &[Token], sentence: &Sentence, range: &Range<usize>) -> bool {
     let before = tokens.get(sentence.tokens.start..range.start).unwrap_or_default();

@@ -443,7 +443,7 @@ impl Gateway {
                     None => Step::Answer(message::error(
                         Some(id),
                         code::INTERNAL_ERROR,
-                        "the call needs approval, and nobody can be asked",
+                        "the call needs approval, and this client cannot ask its user",
                     )),
                 }
             }

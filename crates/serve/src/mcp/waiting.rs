@@ -36,7 +36,7 @@ pub(super) enum Waiting {
 pub(super) type Listed = oneshot::Sender<Option<Value>>;
 
 impl Waiting {
-    /// Whether somebody waits for the answer.
+    /// Whether someone waits for the answer.
     pub(super) fn is_open(&self) -> bool {
         !matches!(self, Self::Cancelled)
     }
