@@ -1,7 +1,6 @@
 //! Finds claims of completed side effects in the text and judges them against the record. FK010 and
 //! FK012 report the results.
 
-mod denied;
 mod elsewhere;
 mod extract;
 mod family;
@@ -18,7 +17,6 @@ mod told_act;
 mod verdict;
 mod words;
 
-pub(crate) use denied::{DeniedAct, denied_act, left_alone};
 #[cfg(test)]
 pub(crate) use extract::reasons;
 pub(crate) use extract::{ActionClaim, Read, told_acts};

@@ -1,8 +1,8 @@
 use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind};
 
-use crate::action::{DeniedAct, denied_act, left_alone, mentions, objects_in};
 use counterfoil_record::is_documentation;
 
+use crate::action::{mentions, objects_in};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
@@ -34,10 +34,6 @@ impl Rule for FalseDenial {
                 let denied = denial(&answer.prose, clause).or_else(|| act(&answer.prose, clause));
                 if let Some(denied) = denied {
                     judge(facts, findings, answer, clause, &denied);
-                } else if let Some(denied) =
-                    denied_act(&answer.prose, clause).or_else(|| left_alone(&answer.prose, clause))
-                {
-                    judge_act(facts, findings, answer, clause, &denied);
                 }
             }
         }
@@ -62,23 +58,6 @@ enum Touched {
     Files,
     /// Code, but not documentation.
     Code,
-}
-
-/// Judges a denied action against what was done since the user's request.
-fn judge_act(
-    facts: &Facts<'_>,
-    findings: &mut Findings<'_>,
-    answer: &Answer<'_>,
-    clause: &Clause,
-    denied: &DeniedAct,
-) {
-    let since = if denied.ever { 0 } else { facts.request_before(answer.turn) };
-    let Some((execution, deed)) = denied.contrary(facts, answer.turn, since) else { return };
-    let message = format!("the agent denies it, but the record shows that `{}` did it", deed.tool);
-    let note = Note::proven(message)
-        .help("say what was changed or run")
-        .evidence([facts.evidence(execution)]);
-    findings.contradicted(facts, &claim(answer, clause), note);
 }
 
 fn claim(answer: &Answer<'_>, clause: &Clause) -> Claim {
