@@ -22,7 +22,15 @@ lists! {
     TYPE_CHECKERS = "type-checkers";
     OUTCOMES = "outcomes";
     REASONS = "reasons";
+    HTTP_ERRORS = "http-errors";
+    BAD_STATES = "bad-states";
     MONTHS = "months";
+}
+
+/// Whether this word in the name of a tool says that it runs command lines.
+#[must_use]
+pub fn names_shell(word: &str) -> bool {
+    SHELLS.contains(&word)
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {

@@ -1,9 +1,8 @@
 use std::sync::LazyLock;
 
 use counterfoil_model::Outcome;
-use serde_json::Value;
 
-use crate::lists::{OUTCOMES, REASONS};
+use crate::failure::{Failure, failure_in};
 
 /// How a call ended, according to the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -55,17 +54,11 @@ impl CallStatus {
     }
 
     fn by_words(text: &str, prints: bool) -> Self {
-        let text = text.trim_start();
-        if text.is_empty() || text.len() > LONGEST_MESSAGE {
-            return Self::Completed;
-        }
-        if text.starts_with('{') && !prints {
-            let read = serde_json::from_str(text).unwrap_or(Value::Null);
-            return if reports_failure(&read) { Self::Failed } else { Self::Completed };
-        }
-        match told_by_opening(text) {
-            Some(Self::Failed) if prints => Self::Completed,
-            told => told.unwrap_or(Self::Completed),
+        match failure_in(text) {
+            Some(Failure::Refused) => Self::Denied,
+            // A command may print anything, and an object that was found may be in any state.
+            Some(Failure::Failed | Failure::State { alone: true, .. }) if !prints => Self::Failed,
+            _ => Self::Completed,
         }
     }
 }
@@ -79,9 +72,6 @@ pub fn told_by_opening(text: &str) -> Option<CallStatus> {
     let failed = opens_with(text, &FAILURES) || opens_with_http_error(text);
     failed.then_some(CallStatus::Failed)
 }
-
-/// A longer result is content, not a message about the call.
-const LONGEST_MESSAGE: usize = 4_000;
 
 /// The openings of messages that report a failure, in lower case.
 pub fn failure_openings() -> impl Iterator<Item = &'static str> {
@@ -115,42 +105,6 @@ fn opens_with_http_error(text: &str) -> bool {
     let opens = words.next().is_some_and(|word| word == "HTTP" || word.starts_with("HTTP/"));
     let code = words.next().unwrap_or_default().trim_end_matches([':', ',']);
     opens && code.len() == 3 && code.starts_with(['4', '5'])
-}
-
-/// Status words for a failed call. An object found by a lookup may itself be in such a state, so
-/// they count only if the object contains nothing else.
-const FAILED: [&str; 4] = ["error", "failed", "failure", "fail"];
-
-fn reports_failure(result: &Value) -> bool {
-    let Value::Object(members) = result else { return false };
-    let lower = |key: &String| key.to_ascii_lowercase();
-    let bare = members
-        .keys()
-        .map(lower)
-        .all(|key| OUTCOMES.contains(&key.as_str()) || REASONS.contains(&key.as_str()));
-    members.iter().any(|(key, value)| match (lower(key).as_str(), value) {
-        ("error" | "errors" | "exception" | "error_message", value) => is_filled(value),
-        ("success" | "ok" | "succeeded", value) => value == &Value::Bool(false),
-        ("iserror" | "is_error", value) => value == &Value::Bool(true),
-        ("status", Value::String(word)) => {
-            bare && FAILED.iter().any(|failed| word.eq_ignore_ascii_case(failed))
-        }
-        ("status" | "status_code" | "code", value) => {
-            value.as_u64().is_some_and(|code| (400..600).contains(&code))
-        }
-        _ => false,
-    })
-}
-
-fn is_filled(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => false,
-        Value::Bool(true) => true,
-        Value::String(text) => !text.is_empty() && text != "none",
-        Value::Array(items) => !items.is_empty(),
-        Value::Object(members) => !members.is_empty(),
-        Value::Number(number) => number.as_f64() != Some(0.0),
-    }
 }
 
 #[cfg(test)]

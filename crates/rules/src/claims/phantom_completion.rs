@@ -1,10 +1,11 @@
 use counterfoil_model::{Code, Family, Mode, Origin, Tool};
+use counterfoil_record::names_shell;
 
 use crate::action::{ActionClaim, ActionVerdict, NOT_OWN, actions, is_supported};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
-use crate::prose::{Lexicon, Tags, sets};
+use crate::prose::{Lexicon, Tags};
 use crate::rule::Rule;
 use crate::values::{Leaf, Leaves};
 
@@ -87,7 +88,7 @@ fn doubt(facts: &Facts<'_>, said: &ActionClaim) -> Option<&'static str> {
         let own = matches!(tool.origin, Origin::Builtin | Origin::Skill { .. });
         let name = ToolName::parse(&tool.name);
         // Command lines are read.
-        let shell = || name.words.iter().any(|word| sets::SHELLS.list.contains(&word.as_str()));
+        let shell = || name.words.iter().any(|word| names_shell(word));
         own || name.families != Families::default() || shell()
     };
     let catalog = &facts.transcript().catalog;

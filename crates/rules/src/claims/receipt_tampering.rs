@@ -3,9 +3,10 @@ use std::collections::HashMap;
 use counterfoil_model::{
     CallRef, Code, Evidence, EvidenceSource, Mode, Outcome, RecordedReceipt, Status,
 };
+use counterfoil_record::failure_in;
 use serde_json::Value;
 
-use crate::facts::{Execution, Facts, failure_in};
+use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
 use crate::rule::Rule;

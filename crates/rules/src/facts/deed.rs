@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use counterfoil_model::{Catalog, Family, Origin, Outcome, Status};
+use counterfoil_record::names_shell;
 
 use super::arguments::Members;
 use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
@@ -84,7 +85,7 @@ impl Named {
         Self {
             families: of_tool(own_families, catalog.get(tool)),
             own_families,
-            shell: has(sets::SHELLS.list),
+            shell: words.iter().any(|word| names_shell(word)),
             runs: words.len() == 1 && has(sets::RUNS_COMMANDS.list) || has(&["ssh"]),
             delegates: !note && !own && has(&["task", "agent", "subagent", "delegate"]),
             continues: has(&["stdin", "output", "poll", "wait"]),

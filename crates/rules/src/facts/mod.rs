@@ -4,9 +4,7 @@
 mod answer;
 mod arguments;
 mod deed;
-mod failure;
 mod families;
-mod held;
 mod index;
 mod judged;
 mod known;
@@ -26,7 +24,6 @@ use crate::values::{Given, Source, Stated, Text, stated};
 pub(crate) use answer::Answer;
 pub use answer::LONGEST as LONGEST_ANSWER;
 pub(crate) use deed::Deed;
-pub(crate) use failure::failure_in;
 pub(crate) use families::{Families, ToolName, kindred, of_name, vouching, words_of};
 pub(crate) use index::{Index, LatestRun, Reported};
 pub(crate) use judged::Judged;

@@ -2,9 +2,8 @@
 //! place that decides it; `spec/upshots.md` has the cases.
 
 use counterfoil_model::{Outcome, Status};
+use counterfoil_record::{Failure, Held, LONGEST_STATUS, each_member, failure_in, only_complains};
 
-use super::failure::{Failure, LONGEST_STATUS, failure_in, only_complains};
-use super::held::{Held, each_member};
 use crate::prose::sets;
 
 /// The upshot of a call.

@@ -26,7 +26,6 @@ sets! {
     LIMITS_A_CALL = "limits-a-call";
     OF_CODE = "of-code";
     EXISTS = "exists";
-    SHELLS = "shells";
     SMALL_MESSAGES = "small-messages";
     RUNS_COMMANDS = "runs-commands";
     SCREEN_ACTS = "screen-acts";
@@ -89,16 +88,12 @@ sets! {
     PARTS_OF_AN_ANSWER = "parts-of-an-answer";
     MEMBERS_OF_CALLS = "members-of-calls";
     MEMBERS_OF_RESULTS = "members-of-results";
-    MEMBERS_OF_OUTCOMES = "members-of-outcomes";
-    MEMBERS_OF_REASONS = "members-of-reasons";
-    HTTP_ERRORS = "http-errors";
     WORDS_OF_SEVERAL_LANGUAGES = "words-of-several-languages";
     CUT_BEFORE_AN_APOSTROPHE = "cut-before-an-apostrophe";
     HARNESS = "harness";
     INNER_ARGUMENTS = "inner-arguments";
     WRITTEN_PATHS = "written-paths";
     WRITTEN_CONTENTS = "written-contents";
-    BAD_STATES = "bad-states";
     LEFT_OUT = "left-out";
     USUAL_PRACTICE = "usual-practice";
     PRONOUNS = "pronouns";

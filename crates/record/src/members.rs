@@ -11,12 +11,12 @@ use serde_json::value::RawValue;
 
 /// Passes each member of a JSON object, with its name in lower case, to a function until the
 /// function returns false. Returns whether the whole object was read.
-pub(super) fn each_member(text: &str, mut look: impl FnMut(&str, Held) -> bool) -> bool {
-    each_value(text, |name, value| look(name, value.map_or(Held::Other, Held::parse)))
+pub fn each_member(text: &str, mut look: impl FnMut(&str, Held) -> bool) -> bool {
+    each_raw(text, |name, value| look(name, value.map_or(Held::Other, Held::parse)))
 }
 
 /// Passes each member with its raw value, or `None` if the text is cut off in the value.
-pub(super) fn each_value(text: &str, look: impl FnMut(&str, Option<&str>) -> bool) -> bool {
+pub(crate) fn each_raw(text: &str, look: impl FnMut(&str, Option<&str>) -> bool) -> bool {
     let mut reader = serde_json::Deserializer::from_str(text);
     reader.deserialize_map(Members(look)).is_ok() && reader.end().is_ok()
 }
@@ -69,12 +69,16 @@ impl<'de> Deserialize<'de> for Name {
 
 /// The kind of a member's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Held {
+pub enum Held {
     /// An empty list.
     Nothing,
+    /// A number.
     Number(f64),
+    /// `true` or `false`.
     Flag(bool),
+    /// `null`.
     Null,
+    /// Anything else.
     Other,
 }
 
@@ -91,7 +95,7 @@ impl Held {
 }
 
 /// Whether a list or an object is empty.
-pub(super) fn is_empty(written: &str, opens: char, closes: char) -> bool {
+pub(crate) fn is_empty(written: &str, opens: char, closes: char) -> bool {
     let inner = written.strip_prefix(opens).and_then(|rest| rest.strip_suffix(closes));
     inner.is_some_and(|inner| inner.trim().is_empty())
 }

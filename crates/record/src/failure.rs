@@ -2,17 +2,16 @@
 
 use std::borrow::Cow;
 
-use counterfoil_record::{CallStatus, told_by_opening};
-
-use super::held::{each_value, is_empty};
-use crate::prose::sets;
+use crate::lists::{BAD_STATES, HTTP_ERRORS, OUTCOMES, REASONS};
+use crate::members::{each_raw, is_empty};
+use crate::status::{CallStatus, told_by_opening};
 
 /// A result longer than this is content, not a status message.
-pub(super) const LONGEST_STATUS: usize = 4_000;
+pub const LONGEST_STATUS: usize = 4_000;
 
 /// A failure that a result's own words report.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// The call failed.
     Failed,
     /// The call was not permitted.
@@ -28,7 +27,8 @@ pub(crate) enum Failure {
 
 /// Finds a failure in a result's text: an error payload, or a status message that starts with an
 /// error.
-pub(crate) fn failure_in(text: &str) -> Option<Failure> {
+#[must_use]
+pub fn failure_in(text: &str) -> Option<Failure> {
     let text = text.trim_start();
     if text.is_empty() || text.len() > LONGEST_STATUS {
         return None;
@@ -43,7 +43,8 @@ pub(crate) fn failure_in(text: &str) -> Option<Failure> {
 }
 
 /// Whether a command's whole output is its own complaint: `rm: cannot remove 'x': …` for `rm x`.
-pub(crate) fn only_complains(command: &str, text: &str) -> bool {
+#[must_use]
+pub fn only_complains(command: &str, text: &str) -> bool {
     let program = command.split_whitespace().next().unwrap_or_default();
     let complaint = |line: &str| {
         line.strip_prefix(program).and_then(|rest| rest.strip_prefix(": ")).is_some_and(|said| {
@@ -73,16 +74,14 @@ impl Payload {
     /// counts.
     fn parse(text: &str) -> Self {
         let mut payload = Self::default();
-        each_value(text, |key, value| {
-            if !sets::MEMBERS_OF_OUTCOMES.list.contains(&key) {
-                payload.more |= !sets::MEMBERS_OF_REASONS.list.contains(&key);
+        each_raw(text, |key, value| {
+            if !OUTCOMES.contains(&key) {
+                payload.more |= !REASONS.contains(&key);
                 return true;
             }
             let word = value.and_then(text_of).filter(|_| STATES.contains(&key));
             match word.map(|word| word.to_ascii_lowercase()) {
-                Some(word) if sets::BAD_STATES.list.contains(&word.as_str()) => {
-                    payload.state = Some(word)
-                }
+                Some(word) if BAD_STATES.contains(&word.as_str()) => payload.state = Some(word),
                 Some(_) => {}
                 None => payload.fails |= reports(key, value),
             }
@@ -137,7 +136,7 @@ fn text_of(value: &str) -> Option<Cow<'_, str>> {
 /// Whether a message is only the name of an HTTP error.
 fn is_http_error(message: &str) -> bool {
     let message = message.trim_end_matches('.');
-    sets::HTTP_ERRORS.list.iter().any(|name| message.eq_ignore_ascii_case(name))
+    HTTP_ERRORS.iter().any(|name| message.eq_ignore_ascii_case(name))
 }
 
 #[cfg(test)]
