@@ -1,9 +1,10 @@
 use std::borrow::Cow;
 
-use counterfoil_model::{Outcome, ToolCall, Transcript};
+use counterfoil_model::Outcome;
 use counterfoil_shell::{Script, exit_code_in_text};
 
 use crate::arguments::{Arguments, words_of};
+use crate::execution::Execution;
 use crate::file::FileChange;
 use crate::list::{ListLength, lengths};
 use crate::lists::SHELLS;
@@ -40,59 +41,11 @@ pub struct Call<'t> {
     pub(crate) truncated: bool,
 }
 
-/// A call and its result, as recorded in the transcript.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Pair<'t> {
-    pub(crate) call: Option<&'t ToolCall>,
-    pub(crate) outcome: Option<&'t Outcome>,
-    pub(crate) called_at: usize,
-    pub(crate) answered_at: Option<usize>,
-    pub(crate) agent: Option<&'t str>,
-}
-
-/// Pairs each result with the latest earlier unanswered call with its id, or with the earliest
-/// unanswered call if the result has no id. A result that answers no call forms a pair of its own.
-pub(crate) fn pairs(transcript: &Transcript) -> Vec<Pair<'_>> {
-    let mut pairs: Vec<Pair<'_>> = Vec::new();
-    let mut open: std::collections::HashMap<&str, Vec<usize>> = std::collections::HashMap::new();
-    let mut unanswered = 0;
-    for (at, message) in transcript.messages.iter().enumerate() {
-        let agent = message.agent.as_deref();
-        for call in &message.calls {
-            open.entry(call.id.as_str()).or_default().push(pairs.len());
-            let called_at = at;
-            pairs.push(Pair {
-                call: Some(call),
-                outcome: None,
-                called_at,
-                answered_at: None,
-                agent,
-            });
-        }
-        for outcome in &message.outcomes {
-            let place = if outcome.call_id.is_empty() {
-                while pairs.get(unanswered).is_some_and(|pair| pair.outcome.is_some()) {
-                    unanswered += 1;
-                }
-                Some(unanswered)
-            } else {
-                open.get_mut(outcome.call_id.as_str()).and_then(Vec::pop)
-            };
-            let (outcome, answered_at) = (Some(outcome), Some(at));
-            match place.and_then(|place| pairs.get_mut(place)) {
-                Some(pair) => (pair.outcome, pair.answered_at) = (outcome, answered_at),
-                None => pairs.push(Pair { call: None, outcome, called_at: at, answered_at, agent }),
-            }
-        }
-    }
-    pairs
-}
-
 impl<'t> Call<'t> {
-    /// Reads a pair. `arguments` and `text` are redacted; `earlier` are the preceding calls.
+    /// Reads an execution. `arguments` and `text` are redacted; `earlier` are the preceding calls.
     pub(crate) fn new(
         number: usize,
-        pair: &Pair<'t>,
+        pair: &Execution<'t>,
         (arguments, text): (&str, &str),
         folder: Option<&str>,
         earlier: &[Self],

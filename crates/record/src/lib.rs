@@ -28,6 +28,7 @@
 mod arguments;
 mod call;
 mod decimal;
+mod execution;
 mod facts;
 mod failure;
 mod file;
@@ -44,6 +45,7 @@ mod value;
 
 pub use call::Call;
 pub use decimal::Decimal;
+pub use execution::{Execution, executions};
 pub use facts::{Check, Delegation, Facts};
 pub use failure::{Failure, LONGEST_STATUS, failure_in, only_complains};
 pub use file::{FileChange, FileEffect, is_documentation};

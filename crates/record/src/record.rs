@@ -2,7 +2,8 @@ use std::borrow::Cow;
 
 use counterfoil_model::{Message, MessageKind, Role, Transcript};
 
-use crate::call::{Call, Pair, pairs};
+use crate::call::Call;
+use crate::execution::{Execution, executions};
 use crate::facts::Facts;
 use crate::line::{Chunk, Label, Line, LineKind};
 use crate::terms::{hash_of, terms};
@@ -58,8 +59,8 @@ impl<'t> Record<'t> {
         };
         record.add_messages(transcript, redact);
         let folder = transcript.directory.as_deref();
-        for (at, pair) in pairs(transcript).iter().enumerate() {
-            record.add_call(at + 1, pair, folder, redact);
+        for (at, execution) in executions(transcript).iter().enumerate() {
+            record.add_call(at + 1, execution, folder, redact);
         }
         record.lines.sort_by_key(|line| (line.message, line.label.kind, line.label.number));
         record.index();
@@ -133,22 +134,22 @@ impl<'t> Record<'t> {
     fn add_call(
         &mut self,
         number: usize,
-        pair: &Pair<'t>,
+        execution: &Execution<'t>,
         folder: Option<&str>,
         redact: &dyn for<'s> Fn(&'s str) -> Cow<'s, str>,
     ) {
-        let arguments = redact(pair.call.map_or("", |call| call.arguments.as_str()));
-        let text = pair.outcome.map(|outcome| redact(&outcome.text));
+        let arguments = redact(execution.call.map_or("", |call| call.arguments.as_str()));
+        let text = execution.outcome.map(|outcome| redact(&outcome.text));
         let result = text.as_deref().unwrap_or_default();
-        let call = Call::new(number, pair, (&arguments, result), folder, &self.calls);
+        let call = Call::new(number, execution, (&arguments, result), folder, &self.calls);
         self.calls.push(call);
-        if let Some(call) = pair.call {
+        if let Some(call) = execution.call {
             let label = Label::new(LineKind::Call, number);
             let text = Cow::Owned(format!("{} {arguments}", call.tool).trim_end().to_owned());
-            let note = pair.agent.map(|_| "by a sub-agent");
-            self.lines.push(Line { label, message: pair.called_at, text, note });
+            let note = execution.agent.map(|_| "by a sub-agent");
+            self.lines.push(Line { label, message: execution.called_at, text, note });
         }
-        if let (Some(text), Some(message)) = (text, pair.answered_at) {
+        if let (Some(text), Some(message)) = (text, execution.answered_at) {
             let label = Label::new(LineKind::Result, number);
             self.lines.push(Line { label, message, text, note: None });
         }

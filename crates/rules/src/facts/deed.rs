@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use counterfoil_model::{Catalog, Family, Origin, Outcome, Status};
-use counterfoil_record::names_shell;
+use counterfoil_record::{Execution, names_shell};
 
 use super::arguments::Members;
 use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
-use super::record::Execution;
+
 use super::shell_work::ShellWork;
 use super::upshot::{CallFacts, Upshot};
 use crate::prose::sets;

@@ -23,12 +23,13 @@ use crate::values::{Given, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
 pub use answer::LONGEST as LONGEST_ANSWER;
+pub use counterfoil_record::Execution;
 pub(crate) use deed::Deed;
 pub(crate) use families::{Families, ToolName, kindred, of_name, vouching, words_of};
 pub(crate) use index::{Index, LatestRun, Reported};
 pub(crate) use judged::Judged;
 pub(crate) use known::Known;
-pub use record::{Execution, Record};
+pub use record::Record;
 pub(crate) use shell_work::{Run, RunEnd, ShellWork, prints_itself};
 pub use upshot::Upshot;
 
