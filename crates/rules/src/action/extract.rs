@@ -99,7 +99,7 @@ fn action_claim(
     let Named { mut patients, things, objects, listed } = Named::from_act(&act).ok()?;
     // `"cancelled": true`: a record may say so.
     let field = act.block == Some(BlockKind::Flag);
-    let state = act.told == ReportForm::State || predicate.came_about || field;
+    let state = act.told == ReportForm::State || field;
     let textual = is_textual(prose, predicate, act.family, &act.verb);
     if textual && act.verb.starts_with("add") {
         // For text that was added to a list in the message, only paths count as objects.
@@ -214,9 +214,6 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
         Voice::Active | Voice::Bare => predicate.object_tokens.clone(),
         _ => predicate.subject_tokens.clone(),
     });
-    if is_kept_with_user(prose, predicate) {
-        return false;
-    }
     // "your task list" belongs to the user and is not part of the message.
     let theirs = head_of(phrase).any(|t| t.has(Tags::USER_OWN));
     // "added it to the list of items": the list is the message, or a block of it.
@@ -265,17 +262,6 @@ fn names_text(prose: &Prose<'_>, phrase: &[Token]) -> bool {
 /// The words of a phrase, up to its first preposition.
 fn head_of(phrase: &[Token]) -> impl Iterator<Item = &Token> {
     phrase.iter().take(8).take_while(|t| !t.has(Tags::PREPOSITION))
-}
-
-/// "a note to your account": it is stored there, not in the message.
-fn is_kept_with_user(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    prose.tokens(predicate.object_tokens.clone()).windows(3).any(|words| {
-        let [to, your, place] = words else { return false };
-        prose.is(to, words!["to", "on", "in"])
-            && your.has(Tags::USER_OWN)
-            && prose
-                .is(place, words!["account", "order", "booking", "reservation", "profile", "file"])
-    })
 }
 
 /// All reasons why a verb reports no action.

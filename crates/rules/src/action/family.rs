@@ -122,7 +122,6 @@ fn changed(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
         Family::Deploy if verb == "released" => Some(Family::Update),
         // "pushed back by a week": postponed.
         Family::Push if matches!(told.behind(0), "back" | "forward") => Some(Family::Update),
-        Family::Update if verb == "rolled" && told.behind(0) == "out" => Some(Family::Deploy),
         Family::Update if verb == "amended" && told.named() == Some(Family::Commit) => {
             Some(Family::Commit)
         }
@@ -164,21 +163,10 @@ fn settled(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
 
 /// For verbs with little meaning of their own: "put", "handled", "is live".
 fn generic(told: &VerbContext<'_, '_>) -> Option<Family> {
-    let VerbContext { prose, predicate, verb, active, object, cares, .. } = *told;
+    let VerbContext { prose, predicate, verb, cares, .. } = *told;
     match verb {
         // "put the report into `out/report.md`"
         "put" if puts_into_file(prose, predicate) => Some(Family::Create),
-        "live" if predicate.came_about => {
-            let placed = object.first().is_some_and(|t| matches!(prose.word(t), "on" | "in"));
-            let one = prose
-                .tokens(predicate.subject_tokens.clone())
-                .iter()
-                .any(|t| t.has(Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::THING)));
-            (predicate.emphatic || placed || one).then_some(Family::Deploy)
-        }
-        "active" if predicate.came_about => predicate.emphatic.then_some(Family::Update),
-        // "I handled the nil case in `main.go`"
-        "handled" if active && puts_into_file(prose, predicate) => Some(Family::Update),
         _ => {
             let other = (cares || verb == "approved").then_some(Family::Update);
             told.named().or(other)

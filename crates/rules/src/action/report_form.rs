@@ -23,7 +23,6 @@ pub(super) fn is_own(predicate: &Predicate, done: bool) -> Option<ReportForm> {
         (Voice::State | Voice::PastPassive | Voice::PerfectPassive, Subject::Agent) => None,
         (Voice::PerfectPassive, _) => Some(ReportForm::Done),
         (Voice::PastPassive, _) => Some(ReportForm::Done),
-        (Voice::State, _) if predicate.came_about => Some(ReportForm::State),
         (Voice::State, _) => (predicate.emphatic || done).then_some(ReportForm::Done),
         (Voice::Bare | Voice::BareResult, _) => Some(ReportForm::Noted),
     }
@@ -108,7 +107,6 @@ pub(super) fn came_by_act(prose: &Prose<'_>, predicate: &Predicate, family: Fami
     matches!(family, Family::Commit | Family::Push | Family::Book | Family::Deploy)
         || confirmed
         || is_all_set(prose, predicate)
-        || predicate.came_about
 }
 
 /// "Your return is all set"

@@ -12,7 +12,7 @@ use super::presented::is_blank;
 use super::stated::{Cited, Mention, Setting, Stated, cited};
 use crate::action::is_start;
 use crate::facts::{Answer, Facts};
-use crate::prose::{Action, Predicate, Prose, sets, unasserted};
+use crate::prose::{Clause, Prose, sets, unasserted};
 use crate::tool_use::same;
 
 /// All citations of the transcript, by message and position.
@@ -226,14 +226,17 @@ fn discloses(text: &str, stated: Option<&Stated>) -> bool {
     sets::NOT_DONE.list.iter().any(|word| said.contains(word))
 }
 
-/// "I started the server": whether a text says that something was started, and of nothing that it is
-/// done.
+/// "I started the server": whether a text says that something was started, and of nothing that it
+/// is done.
 fn only_begins(prose: &Prose<'_>) -> bool {
-    let clauses = prose.clauses.iter().filter(|clause| unasserted(prose, clause).is_none());
-    let told: Vec<&Predicate> =
-        clauses.flat_map(|clause| &clause.predicates).filter(|told| !told.negated).collect();
-    told.iter().any(|told| is_start(prose, told))
-        && !told.iter().any(|told| told.action == Action::Generic)
+    let told = || prose.clauses.iter().filter(|clause| unasserted(prose, clause).is_none());
+    let starts = |clause: &Clause| {
+        clause.predicates.iter().any(|told| !told.negated && is_start(prose, told))
+    };
+    let ends = |clause: &Clause| {
+        prose.tokens(clause.tokens.clone()).iter().any(|t| prose.is(t, &sets::FINISHED))
+    };
+    told().any(starts) && !told().any(ends)
 }
 
 fn claim(text: &str, span: Span, id: Option<&str>, tool: Option<&str>, turn: usize) -> Claim {

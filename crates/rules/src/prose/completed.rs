@@ -10,7 +10,7 @@ use super::predicate::{
     Group, Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates,
     object_end, subject_of,
 };
-use super::telling::{accomplished, achieved, caused, comes_about, stands_alone};
+use super::telling::{achieved, caused, stands_alone};
 use super::token::{Token, TokenKind};
 
 /// The completed verbs of a clause.
@@ -24,13 +24,11 @@ pub(super) fn predicates(
     for at in range.clone() {
         let Some(token) = tokens.get(at) else { break };
         // Most words are not verbs and report no action.
-        let telling = token.verb.is_some() || token.tags.any(Tags::ACCOMPLISHED.or(Tags::PAST));
+        let telling = token.verb.is_some() || token.has(Tags::PAST);
         if !telling {
             continue;
         }
-        if let Some(predicate) = achieved(tokens, range, at, end, context.reach)
-            .or_else(|| accomplished(tokens, range, at, end, context.reach))
-        {
+        if let Some(predicate) = achieved(tokens, range, at, end, context.reach) {
             found.push(predicate);
             continue;
         }
@@ -135,15 +133,12 @@ impl<'t> Completed<'t> {
     fn predicate(&self, context: &mut Context) -> Option<Predicate> {
         let Self { tokens, range, at, end, .. } = *self;
         let Doer { subject, group, tokens: mut subject_tokens, joined } = self.doer(context)?;
-        let next = tokens.get(at + 1).filter(|_| at + 1 < end);
-        let came_about = subject == Subject::Thing && comes_about(self.token, next) && !group.be;
         let caused = (subject == Subject::Thing && !group.any)
             .then(|| caused(tokens, &self.before))
             .flatten();
-        let voice = match (&caused, came_about) {
-            (Some(_), _) => Some(Voice::PerfectPassive),
-            (None, true) => group.come_about(),
-            (None, false) => group.voice(self.token.tags, subject),
+        let voice = match &caused {
+            Some(_) => Some(Voice::PerfectPassive),
+            None => group.voice(self.token.tags, subject),
         };
         if let Some(thing) = caused {
             subject_tokens = thing;
@@ -176,7 +171,6 @@ impl<'t> Completed<'t> {
                 || after.iter().any(|t| t.has(Tags::SUCCESS))
                 || (voice == Voice::State && after.first().is_some_and(|t| t.has(Tags::NOW))),
             earlier: group.earlier || after.iter().take(4).any(|t| t.has(Tags::EARLIER)),
-            came_about,
             subject_tokens: if named { context.start..at } else { subject_tokens },
             object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
         })

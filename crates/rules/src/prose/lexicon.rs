@@ -86,8 +86,6 @@ tags! {
     ACHIEVE = 55, "achieve";
     /// "had it moved", "got it moved": the subject caused it.
     CAUSED = 56, "caused";
-    /// Verbs whose subject is the action: "the payment went through".
-    COME_ABOUT = 57, "come-about";
     /// Places that belong to a person: "your account", "the inbox".
     HOLDING = 59, "holding";
     /// "status", "state": the words after it are read from a record.

@@ -62,14 +62,6 @@ impl Context {
         let mood = match words.iter().find(|t| t.kind == TokenKind::Word) {
             _ if sentence.question => Mood::Question,
             None => self.mood.unwrap_or(Mood::Asserted),
-            Some(_)
-                if self
-                    .mood
-                    .filter(|mood| may_end(*mood))
-                    .is_some_and(|mood| is_told_anew(mood, tokens, sentence, range)) =>
-            {
-                Mood::Asserted
-            }
             Some(head) => self.own_mood(tokens, sentence, range, head),
         };
         let governs = |tag: Tags| {
@@ -113,59 +105,6 @@ impl Context {
     }
 }
 
-/// Whether what follows may be told by the speaker again.
-fn may_end(mood: Mood) -> bool {
-    matches!(mood, Mood::Attributed | Mood::Observed | Mood::Unrealised)
-}
-
-/// "You asked for it, so I cancelled order W1", "I could wait, but I cancelled W1", "I can confirm that
-/// I cancelled W1": whether the clause says what the speaker did to something that it names, whatever
-/// the sentence said before. Someone else's words may go on in the first person, so that only these
-/// forms count.
-fn is_told_anew(mood: Mood, tokens: &[Token], sentence: &Sentence, range: &Range<usize>) -> bool {
-    let before = tokens.get(sentence.tokens.start..range.start).unwrap_or_default();
-    let words = tokens.get(range.clone()).unwrap_or_default();
-    let rest = tokens.get(range.start..sentence.tokens.end).unwrap_or_default();
-    let mut lead = words.iter().filter(|t| t.kind == TokenKind::Word);
-    let Some(first) = lead.next() else { return false };
-    let led = match () {
-        () if first.has(Tags::RESULT) => mood != Mood::Unrealised && is_of_user(before),
-        () if first.has(Tags::ADVERSATIVE) => mood == Mood::Unrealised && is_of_agent(before),
-        () => first.has(Tags::RELATIVE) && is_assurance(before),
-    };
-    let own = first.has(Tags::AGENT)
-        || lead.find(|t| !t.has(Tags::ADVERB)).is_some_and(|t| t.has(Tags::AGENT));
-    let unsure = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::PURPOSE);
-    led && own
-        && words.iter().any(is_particular)
-        && !words.iter().any(|t| t.has(unsure) || t.quoted && t.kind == TokenKind::Word)
-        && !rest.iter().any(|t| t.has(Tags::CONDITIONAL))
-        && !before.iter().any(|t| t.is(':') || t.quoted)
-}
-
-/// Whether a token names one thing: an id, a file, an address.
-fn is_particular(t: &Token) -> bool {
-    use TokenKind as K;
-    matches!(t.kind, K::Id | K::Path | K::Code | K::Identifier | K::Email | K::Url)
-        || t.has(Tags::TOOL_NOUN)
-}
-
-/// "You asked me to, so …": what the user asked for, in no words of the user's own.
-fn is_of_user(before: &[Token]) -> bool {
-    let others = Tags::RELATIVE.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::AGENT_OWN).or(Tags::THIRD);
-    let asked = |at: usize| before.get(at).is_some_and(|t| t.has(Tags::REQUEST));
-    before.first().is_some_and(|t| t.has(Tags::USER))
-        && before.iter().enumerate().all(|(at, t)| {
-            !t.has(others) && (!t.has(Tags::AGENT) || at.checked_sub(1).is_some_and(asked))
-        })
-}
-
-/// "I could wait, but …": what the agent would do, not what it would say.
-fn is_of_agent(before: &[Token]) -> bool {
-    let said = Tags::REPORT.or(Tags::ASSURE).or(Tags::HEDGE).or(Tags::RELATIVE);
-    before.first().is_some_and(|t| t.has(Tags::AGENT)) && !before.iter().any(|t| t.has(said))
-}
-
 /// "As you asked,", "As requested,", "As I said,": whether the beginning of a sentence leads to what
 /// the speaker tells, rather than to what others say.
 pub(super) fn only_leads(words: &[Token]) -> bool {
@@ -184,15 +123,6 @@ pub(super) fn only_leads(words: &[Token]) -> bool {
     });
     let opens = |t: &Token| t.has(Tags::SUBORDINATE) && !t.has(Tags::CONDITIONAL);
     first.is_some_and(opens) && plain && tells == 1 && (asked || !by_user)
-}
-
-/// "I can confirm", "I must inform you"
-fn is_assurance(before: &[Token]) -> bool {
-    let mut told = before.iter();
-    let plain = Tags::ASSURE.or(Tags::ADVERB);
-    told.next().is_some_and(|t| t.has(Tags::AGENT))
-        && told.next_back().is_some_and(|last| last.has(Tags::ASSURE) || last.has(Tags::USER))
-        && told.all(|t| t.has(plain))
 }
 
 fn is_denied(tokens: &[Token], sentence: &Sentence, range: &Range<usize>) -> bool {

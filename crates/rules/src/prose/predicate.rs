@@ -52,9 +52,6 @@ pub(crate) struct Predicate {
     pub(crate) emphatic: bool,
     /// Whether "previously" or "originally" is next to it.
     pub(crate) earlier: bool,
-    /// Whether the subject is the action and no actor is named: "the payment went through", "the
-    /// transfer is complete".
-    pub(crate) came_about: bool,
     /// The tokens of the subject.
     pub(crate) subject_tokens: Range<usize>,
     /// The tokens after the verb, up to the next verb of the sentence.
@@ -90,16 +87,6 @@ impl Group {
         self.negated |= token.tags.any(Tags::NEGATION);
         self.emphatic |= token.tags.any(Tags::SUCCESS.or(Tags::NOW));
         self.earlier |= token.tags.any(Tags::EARLIER);
-    }
-
-    /// The voice of a verb whose subject is the action.
-    pub(super) fn come_about(self) -> Option<Voice> {
-        let realised = !(self.modal || self.infinitive || self.progressive);
-        realised.then_some(match (self.have, self.be && !self.past_be) {
-            (true, _) => Voice::PerfectPassive,
-            (false, true) => Voice::State,
-            (false, false) => Voice::PastPassive,
-        })
     }
 
     pub(super) fn voice(self, form: Tags, subject: Subject) -> Option<Voice> {

@@ -62,9 +62,6 @@ sets! {
     NOTHING_FOUND = "nothing-found";
     COUNTS_TESTS = "counts-tests";
     COUNTS_OTHERS = "counts-others";
-    PARTLY_DENIED = "partly-denied";
-    WHOLE_WORK = "whole-work";
-    QUALITIES = "qualities";
     NOT_OF_ALL = "not-of-all";
     LAYERS = "layers";
     MAY_CHECK = "may-check";

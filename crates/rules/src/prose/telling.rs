@@ -2,58 +2,21 @@
 
 use std::ops::Range;
 
-use super::lexicon::{Action, Tags};
-use super::predicate::{
-    Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates, object_end,
-    subject_of,
-};
-use super::token::{Token, TokenKind};
-
-/// Whether the verb's subject is an action that succeeded: "went through", "succeeded".
-pub(super) fn comes_about(verb: &Token, next: Option<&Token>) -> bool {
-    let goes = verb.end - verb.start == 4;
-    verb.has(Tags::COME_ABOUT) && (!goes || next.is_some_and(|t| t.has(Tags::PARTICLE)))
-}
+use super::lexicon::Tags;
+use super::predicate::{Predicate, Subject, Voice, group_before, object_end, subject_of};
+use super::token::Token;
 
 /// "I had the meeting moved", "I've got it cancelled": the tokens of what the speaker had done.
 pub(super) fn caused(tokens: &[Token], before: &Range<usize>) -> Option<Range<usize>> {
     let words = tokens.get(before.clone())?;
     let agent = words.iter().position(|t| t.has(Tags::AGENT))?;
-    let before_it = |at: usize, n: usize, tag: Tags| {
-        at.checked_sub(n).and_then(|at| words.get(at)).is_some_and(|t| t.has(tag))
-    };
-    // "had", "got"; "able to get", "managed to have"
-    let sees_to = |at: &usize| {
-        words.get(*at).is_some_and(|t| {
-            let achieved = before_it(*at, 1, Tags::PREPOSITION) && before_it(*at, 2, Tags::ACHIEVE);
-            t.has(Tags::CAUSED) || (achieved && t.has(Tags::HAVE.or(Tags::BE)))
-        })
-    };
-    let saw_to = (agent..words.len()).find(sees_to)?;
+    // "had", "got"
+    let saw_to = agent + words.get(agent..)?.iter().position(|t| t.has(Tags::CAUSED))?;
     let between = words.get(agent + 1..saw_to)?;
     let small = Tags::HAVE.or(Tags::ADVERB).or(Tags::NOW);
     let doubt = Tags::MODAL.or(Tags::INTEND).or(Tags::NEGATION).or(Tags::REPORT);
     let plain = between.iter().all(|t| t.has(small)) && !words.iter().any(|t| t.has(doubt));
-    (saw_to + 1 < words.len() && (plain || came_off(words, between, saw_to)))
-        .then_some(before.start + saw_to + 1..before.end)
-}
-
-/// "I was able to get it cancelled", "I managed to have it moved": whether the words between the
-/// speaker and the verb say that it succeeded.
-fn came_off(words: &[Token], between: &[Token], saw_to: usize) -> bool {
-    let [lead @ .., achieved, to] = between else { return false };
-    let small = Tags::HAVE.or(Tags::PAST_BE).or(Tags::BEEN).or(Tags::ADVERB).or(Tags::NOW);
-    // "I am able to get it cancelled": not done yet.
-    let past =
-        achieved.has(Tags::COMPLETED) || lead.iter().any(|t| t.has(Tags::PAST_BE.or(Tags::HAVE)));
-    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::REPORT);
-    let outside = words.iter().take(saw_to).all(|t| !t.has(doubt) || t.has(Tags::ACHIEVE));
-    achieved.has(Tags::ACHIEVE)
-        && to.has(Tags::PREPOSITION)
-        && past
-        && outside
-        && lead.iter().all(|t| t.has(small))
-        && words.get(saw_to..).is_some_and(|rest| !rest.iter().any(|t| t.has(doubt)))
+    (saw_to + 1 < words.len() && plain).then_some(before.start + saw_to + 1..before.end)
 }
 
 /// "I managed to cancel it", "I was able to …", "I took the liberty of cancelling it": a successful
@@ -99,48 +62,7 @@ pub(super) fn achieved(
         negated: group.negated,
         emphatic: group.emphatic,
         earlier: group.earlier,
-        came_about: false,
         subject_tokens: range.start..group_start,
-        object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
-    })
-}
-
-/// "The cancellation is complete", "the transfer was successful", "it is now live".
-pub(super) fn accomplished(
-    tokens: &[Token],
-    range: &Range<usize>,
-    at: usize,
-    end: usize,
-    reach: usize,
-) -> Option<Predicate> {
-    let token = tokens.get(at).filter(|t| t.has(Tags::ACCOMPLISHED))?;
-    let next = tokens.get(at + 1).filter(|_| at + 1 < end);
-    let closed = next.is_none_or(|t| {
-        matches!(t.kind, TokenKind::Symbol(_))
-            || t.has(Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::ADVERB).or(Tags::NOW))
-    });
-    let (group, group_start) = group_before(tokens, range.start, at);
-    let subject_tokens = reach.min(group_start)..group_start;
-    let subject = subject_of(tokens, &subject_tokens);
-    let named = !is_empty_subject(tokens, &subject_tokens) && subject == Subject::Thing;
-    let voice = group.come_about().filter(|_| group.be)?;
-    // A participle is handled as a passive.
-    if token.has(Tags::COMPLETED) && voice != Voice::State {
-        return None;
-    }
-    if !(closed && named) || is_embedded(tokens, range.start..group_start) {
-        return None;
-    }
-    Some(Predicate {
-        verb: at,
-        action: Action::Generic,
-        voice,
-        subject,
-        negated: group.negated || negates(tokens, &subject_tokens) || token.quoted,
-        emphatic: group.emphatic,
-        earlier: group.earlier,
-        came_about: true,
-        subject_tokens,
         object_tokens: at + 1..object_end(tokens, at + 1, range.end, end),
     })
 }
