@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
+use crate::dialect::decoded;
+
 /// Maximum number of steps per place of a value.
 const MOST: u64 = 200_000;
 /// Maximum number of levels followed; deeper ones count as zero.
@@ -261,7 +263,7 @@ impl<'s> Walk<'s> {
         let mut found: Vec<&'s Value> = match fragment {
             "" => bases,
             _ => {
-                let pointer = unescaped(fragment);
+                let pointer = decoded(fragment);
                 let below = bases.iter().filter_map(|base| base.pointer(&pointer));
                 below.chain(named(&format!("#{fragment}")).iter().copied()).collect()
             }
@@ -274,27 +276,6 @@ impl<'s> Walk<'s> {
         found.dedup_by_key(|schema| std::ptr::from_ref::<Value>(schema));
         found
     }
-}
-
-/// A pointer in a URI without percent escapes.
-fn unescaped(pointer: &str) -> String {
-    let mut bytes = Vec::with_capacity(pointer.len());
-    let mut rest = pointer.as_bytes();
-    while let [first, after @ ..] = rest {
-        let hex = after.get(..2).filter(|_| *first == b'%');
-        let hex = hex.and_then(|hex| std::str::from_utf8(hex).ok());
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn in_place(members: &Map<String, Value>) -> impl Iterator<Item = &Value> {

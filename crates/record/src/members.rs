@@ -70,14 +70,10 @@ impl<'de> Deserialize<'de> for Name {
 /// The kind of a member's value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Held {
-    /// An empty list.
-    Nothing,
     /// A number.
     Number(f64),
     /// `true` or `false`.
     Flag(bool),
-    /// `null`.
-    Null,
     /// Anything else.
     Other,
 }
@@ -85,10 +81,8 @@ pub enum Held {
 impl Held {
     fn parse(written: &str) -> Self {
         match written {
-            "null" => Self::Null,
             "true" => Self::Flag(true),
             "false" => Self::Flag(false),
-            list if is_empty(list, '[', ']') => Self::Nothing,
             other => other.parse().map_or(Self::Other, Self::Number),
         }
     }

@@ -32,7 +32,7 @@ fn reading(
     }
     let objects = objects_in(prose, clause.tokens.clone());
     let named = objects.into_iter().map(|object| NamedReading {
-        found: facts.quoted_from(&object.text, turn).map(|text| facts.evidence_in(text)),
+        found: facts.source_of(&object.text, turn, true).map(|text| facts.evidence_in(text)),
         object,
     });
     let acts =

@@ -1,6 +1,6 @@
 use serde_json::{Map, Value};
 
-use super::literal::quantity;
+use super::literal::{folded, quantity};
 
 /// A difference between stated and recorded content.
 #[derive(Debug, Clone, PartialEq)]
@@ -158,10 +158,6 @@ fn is_of_execution(key: &str, value: &Value) -> bool {
         "status" => value.as_str().is_none_or(ended),
         _ => false,
     }
-}
-
-fn folded(key: &str) -> String {
-    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 fn member<'v>(members: &'v Map<String, Value>, key: &str) -> Option<(&'v str, &'v Value)> {

@@ -208,6 +208,11 @@ impl Reader<'_> {
     }
 }
 
+/// The letters and digits of a key, in lower case.
+pub(super) fn folded(key: &str) -> String {
+    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
 /// The number that a word represents.
 pub(crate) fn number(word: &str) -> Option<Value> {
     if !word.bytes().any(|b| b.is_ascii_digit()) {

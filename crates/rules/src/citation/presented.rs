@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::literal::folded;
 use super::stated::Stated;
 use crate::prose::sets;
 
@@ -63,8 +64,4 @@ pub(super) fn is_blank(value: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         _ => false,
     }
-}
-
-fn folded(key: &str) -> String {
-    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

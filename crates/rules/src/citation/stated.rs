@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use counterfoil_model::{ExecutionId, Span, execution_ids};
 use serde_json::{Map, Value};
 
-use super::literal::{number, objects, quantity};
+use super::literal::{folded, number, objects, quantity};
 use crate::prose::sets;
 use crate::values::Signs;
 
@@ -117,13 +117,9 @@ pub(crate) fn cited(text: &str) -> Cited {
 /// The members that make an object a tool claim, folded.
 const TOOL_KEYS: [&str; 4] = ["toolname", "commandexecuted", "function", "tool"];
 
-fn fold(key: &str) -> String {
-    key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-}
-
 fn speaks_of_tool(members: &Map<String, Value>) -> bool {
     members.keys().any(|key| {
-        let key = fold(key);
+        let key = folded(key);
         key == "executionid" || TOOL_KEYS.contains(&key.as_str())
     })
 }
@@ -142,12 +138,12 @@ fn stated(span: Span, members: Map<String, Value>, headed: bool, setting: Settin
     };
     let mut named: BTreeMap<usize, String> = BTreeMap::new();
     for (key, value) in members {
-        let folded = fold(&key);
-        if folded == "executionid" {
+        let name = folded(&key);
+        if name == "executionid" {
             one.id = value.as_str().map(str::to_owned).filter(|id| !id.trim().is_empty());
             continue;
         }
-        let rank = TOOL_KEYS.iter().position(|k| *k == folded);
+        let rank = TOOL_KEYS.iter().position(|k| *k == name);
         match rank.zip(value.as_str().and_then(tool_of)) {
             Some((rank, tool)) => {
                 named.insert(rank, tool);

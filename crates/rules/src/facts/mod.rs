@@ -268,12 +268,6 @@ impl<'t> Facts<'t> {
         stated.get(from..until).unwrap_or_default()
     }
 
-    /// Finds a text before message `turn` that contains the words, ignoring punctuation. It may be
-    /// an argument of the agent's own, such as code that it wrote.
-    pub(crate) fn quoted_from(&self, words: &str, turn: usize) -> Option<&Text<'t>> {
-        self.source_of(words, turn, true).or_else(|| self.given().find_loosely(words, turn))
-    }
-
     /// Finds a text before message `turn` that contains the value. `own` includes the arguments of
     /// the agent's own calls.
     pub(crate) fn source_of(&self, word: &str, turn: usize, own: bool) -> Option<&Text<'t>> {

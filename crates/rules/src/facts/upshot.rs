@@ -17,8 +17,6 @@ pub enum Upshot {
     Refused,
     /// It was meant to change something and changed nothing.
     NothingDone,
-    /// It searched and found nothing.
-    NothingFound,
     /// No result is recorded, it is still running, or its end could not be read.
     Unknown,
 }
@@ -32,7 +30,6 @@ impl Upshot {
             Self::Failed => "failed",
             Self::Refused => "refused",
             Self::NothingDone => "nothing done",
-            Self::NothingFound => "nothing found",
             Self::Unknown => "unknown",
         }
     }
@@ -40,7 +37,7 @@ impl Upshot {
     /// The status that a receipt would have. A deed that changed nothing counts as failed.
     pub(crate) fn status(self) -> Status {
         match self {
-            Self::Done | Self::NothingFound => Status::Completed,
+            Self::Done => Status::Completed,
             Self::Failed | Self::NothingDone => Status::Failed,
             Self::Refused => Status::Denied,
             Self::Unknown => Status::Open,
@@ -51,7 +48,7 @@ impl Upshot {
     pub(crate) fn new(asked: &CallFacts<'_>, outcome: Option<&Outcome>) -> Self {
         let Some(outcome) = outcome else { return Self::Unknown };
         if asked.found_nothing {
-            return Self::NothingFound;
+            return Self::Done;
         }
         match Self::by_marks(outcome) {
             Self::Done => {}
@@ -98,13 +95,7 @@ impl Upshot {
             }
             _ => {}
         }
-        if asked.changes && did_nothing(text) {
-            Self::NothingDone
-        } else if asked.looks && !asked.changes && found_nothing(text) {
-            Self::NothingFound
-        } else {
-            Self::Done
-        }
+        if asked.changes && did_nothing(text) { Self::NothingDone } else { Self::Done }
     }
 }
 
@@ -168,49 +159,4 @@ fn did_nothing(text: &str) -> bool {
     }
     let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default().trim();
     sets::NOTHING_DONE.list.iter().any(|said| first.eq_ignore_ascii_case(said))
-}
-
-/// Whether the answer of a look-up says that there is nothing. An empty text does not say so.
-fn found_nothing(text: &str) -> bool {
-    let text = text.trim();
-    if text.len() > LONGEST_STATUS {
-        return false;
-    }
-    match text.as_bytes().first() {
-        Some(b'{') => lists_nothing(text),
-        Some(b'[') => serde_json::from_str::<[Held; 0]>(text).is_ok(),
-        Some(_) => says_none(text),
-        None => false,
-    }
-}
-
-/// Whether an object contains an empty list and otherwise only members about the search.
-fn lists_nothing(text: &str) -> bool {
-    let mut members = 0_usize;
-    let mut told = false;
-    let whole = each_member(text, |name, held| {
-        members += 1;
-        let none = match held {
-            Held::Nothing => true,
-            Held::Number(count) => sets::COUNTS_FOUND.list.contains(&name) && count == 0.0,
-            _ => false,
-        };
-        told |= none;
-        none || held == Held::Null || sets::ABOUT_THE_SEARCH.list.contains(&name)
-    });
-    whole && (told || members == 0)
-}
-
-/// "No results", "No orders found for that customer.", "null".
-fn says_none(text: &str) -> bool {
-    let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default();
-    let first = first.trim().to_ascii_lowercase();
-    if sets::NOTHING_FOUND.list.contains(&first.as_str()) {
-        return true;
-    }
-    let words: Vec<&str> = first.split_whitespace().collect();
-    let opens = matches!(words.first(), Some(&"no" | &"0"));
-    let ends = words.iter().skip(1).take(4).any(|word| *word == "found" || *word == "matching")
-        || words.get(1).is_some_and(|word| sets::KINDS_OF_RESULTS.list.contains(word));
-    opens && ends && words.len() <= 12
 }

@@ -341,23 +341,6 @@ pub(super) fn is_wished(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool 
             && !t.has(Tags::PAST.or(Tags::NOUN))
             && t.verb.is_some()
             && !describes;
-        // "All 18 billing tests pass": the word describes the tests and is not a task.
-        let describes_check = t.has(Tags::GERUND) && i + 1 == at && {
-            let led = i.checked_sub(1).and_then(|d| before.get(d));
-            let led = led.is_some_and(|d| {
-                d.has(Tags::DETERMINER) || d.kind == TokenKind::Number || d.has(Tags::AGENT_OWN)
-            });
-            use Family as F;
-            let done = [F::Run, F::Test, F::Build, F::Create, F::Update, F::Delete];
-            led || !done.iter().any(|family| t.verb == Some(Action::Of(*family)))
-                && !matches!(t.verb, Some(Action::Generic | Action::Any))
-        };
-        // "I have run the tests"
-        let near = before.get(i.saturating_sub(2)..i).unwrap_or_default();
-        let perfect = t.has(Tags::PARTICIPLE) && near.iter().any(|d| d.has(Tags::HAVE));
-        if describes_check || perfect {
-            return false;
-        }
         // "I made sure the tests pass"
         if i > 0 && before.get(i - 1).is_some_and(|made| prose.is(made, words!["made"])) {
             return false;

@@ -55,11 +55,7 @@ sets! {
     NOT_EXACT = "not-exact";
     NOTHING_DONE = "nothing-done";
     COUNTS_CHANGES = "counts-changes";
-    ABOUT_THE_SEARCH = "about-the-search";
-    COUNTS_FOUND = "counts-found";
     REFUSING_STATES = "refusing-states";
-    KINDS_OF_RESULTS = "kinds-of-results";
-    NOTHING_FOUND = "nothing-found";
     COUNTS_TESTS = "counts-tests";
     COUNTS_OTHERS = "counts-others";
     NOT_OF_ALL = "not-of-all";

@@ -34,8 +34,6 @@ pub(crate) struct Given<'t> {
     far: OnceCell<HashMap<String, Firsts>>,
     /// The first occurrences of words that were searched for one by one.
     far_few: RefCell<FxHashMap<String, Firsts>>,
-    /// The letters and digits of the texts, computed on demand.
-    plain: RefCell<FxHashMap<usize, Rc<str>>>,
     /// The JSON results, by execution, parsed on demand.
     parsed: RefCell<FxHashMap<usize, Option<Rc<Leaves<'t>>>>>,
 }
@@ -111,7 +109,6 @@ impl<'t> Given<'t> {
             stretch: Latest::default(),
             far: OnceCell::new(),
             far_few: RefCell::default(),
-            plain: RefCell::default(),
             parsed: RefCell::default(),
         }
     }
@@ -192,20 +189,6 @@ impl<'t> Given<'t> {
         self.stretch.get(turn, || Stretch::new(self.near(turn, NEAR).map(|text| text.text)))
     }
 
-    /// Finds a text before the message that contains the letters and digits of the words in order,
-    /// ignoring everything between them; reaches back as far as [`NEAR`].
-    pub(crate) fn find_loosely(&self, words: &str, turn: usize) -> Option<&Text<'t>> {
-        let wanted = plain(words);
-        let finder = memchr::memmem::Finder::new(wanted.as_bytes());
-        let mut near = self.near(turn, NEAR).zip((0..self.until(turn)).rev());
-        let found = near.find(|(text, at)| {
-            let mut known = self.plain.borrow_mut();
-            let letters = known.entry(*at).or_insert_with(|| plain(text.text).into());
-            finder.find(letters.as_bytes()).is_some()
-        });
-        found.map(|(text, _)| text)
-    }
-
     /// The first occurrences of a word.
     fn first(&self, word: &str, all: impl FnOnce() -> Vec<String>) -> Firsts {
         let word = word.to_ascii_lowercase();
@@ -264,10 +247,4 @@ impl<'t> Given<'t> {
     fn until(&self, turn: usize) -> usize {
         self.texts.partition_point(|text| text.turn < turn)
     }
-}
-
-/// The letters and digits of a text, in lower case.
-fn plain(text: &str) -> String {
-    let letters = text.chars().filter(|c| c.is_alphanumeric());
-    letters.map(|c| c.to_ascii_lowercase()).collect()
 }
