@@ -43,18 +43,44 @@ pub(crate) fn difference(stated: &Map<String, Value>, recorded: &Value) -> Optio
                 return Some(found);
             }
             matched += 1;
-        } else if occurs(value, recorded) {
+        } else if occurs(value, recorded) || counts_a_list(value, recorded) {
             matched += 1;
-        } else if added.is_none() {
-            added = Some(Difference {
+        } else if added.as_ref().is_none_or(|(is_number, _)| !is_number && value.is_number()) {
+            let added_member = Difference {
                 pointer: String::new(),
                 stated: format!("{key}: {}", shown(value)),
                 recorded: String::new(),
-            });
+            };
+            added = Some((value.is_number(), added_member));
         }
     }
-    // A remark of the agent next to true values does not change the result.
-    added.filter(|_| matched == 0)
+    // A remark of the agent next to true values does not change the result; a number does.
+    added.filter(|(is_number, _)| *is_number || matched == 0).map(|(_, added)| added)
+}
+
+/// Whether a value is the length of a list.
+fn counts_a_list(value: &Value, recorded: &Value) -> bool {
+    match recorded {
+        Value::Array(items) => {
+            value.as_u64() == u64::try_from(items.len()).ok()
+                || items.iter().any(|item| counts_a_list(value, item))
+        }
+        Value::Object(members) => members.values().any(|inner| counts_a_list(value, inner)),
+        _ => false,
+    }
+}
+
+/// Returns the first of several numbers in a list in words, if the result has none of them.
+pub(crate) fn foreign_numbers(stated: &Map<String, Value>, recorded: &Value) -> Option<Difference> {
+    let recorded = unwrapped(recorded);
+    let known = |value: &Value| occurs(value, recorded) || counts_a_list(value, recorded);
+    let foreign = recorded.is_object() && stated.len() > 1 && !stated.values().any(known);
+    let (key, value) = stated.iter().next().filter(|_| foreign)?;
+    Some(Difference {
+        pointer: String::new(),
+        stated: format!("{key}: {}", shown(value)),
+        recorded: String::new(),
+    })
 }
 
 /// Returns the first number that a list in words states differently from the member of the same

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use counterfoil_model::{Claim, ClaimKind, ExecutionId, Object, ObjectKind, Span, Status};
 use serde_json::Value;
 
-use super::compare::{difference, different_number, spaced};
+use super::compare::{difference, different_number, foreign_numbers, spaced};
 use super::fault::{Citation, Fault};
 use super::known::{Known, Register};
 use super::presented::is_blank;
@@ -105,10 +105,12 @@ impl Bench<'_, '_> {
         }
     }
 
-    /// A list below an id with a number that the result does not have.
+    /// A list below an id with a number that differs from the result, or only numbers it does not have.
     fn altered_list(&self, text: &str, stated: &Stated, turn: usize) -> Option<Citation> {
         let known = self.register.get(stated.id.as_deref()?, turn)?;
-        let found = different_number(&stated.rest, known.result.as_deref()?)?;
+        let recorded = known.result.as_deref()?;
+        let found = different_number(&stated.rest, recorded)
+            .or_else(|| foreign_numbers(&stated.rest, recorded))?;
         let claim = claim(text, stated.span, stated.id.as_deref(), None, turn);
         let (faults, evidence) = (vec![Fault::Altered(found)], vec![known.evidence("")]);
         Some(Citation { claim, faults, evidence })

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 use counterfoil_model::{ExecutionId, Span, execution_ids};
 use serde_json::{Map, Value};
 
-use super::literal::{folded, number, objects, quantity};
+use super::literal::{Literal, folded, number, objects, quantity};
 use crate::prose::sets;
 use crate::values::Signs;
 
@@ -105,7 +105,11 @@ pub(crate) fn cited(text: &str) -> Cited {
         })
         .filter(|stated| stated.id.is_some() || stated.tool.is_some())
         .collect();
-    found.extend(headed_blocks(text, &ids, &fences));
+    let below = objects_below_ids(text, &ids, &fences);
+    let lists = headed_blocks(text, &ids, &fences);
+    let apart = |list: &Stated| !below.iter().any(|object| object.span.overlaps(list.span));
+    found.extend(lists.into_iter().filter(apart));
+    found.extend(below);
     found.sort_by_key(|stated| stated.span.start);
     let mut ids = ids;
     for mention in &mut ids {
@@ -192,6 +196,37 @@ fn is_head(line: &str) -> bool {
     ends && heads().any(|head| line.contains(head))
 }
 
+/// Objects that name neither a tool nor an execution, directly behind words that cite an execution:
+/// "The tool returned (execution_id: …): {…}".
+fn objects_below_ids(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
+    let places: BTreeMap<usize, &str> = ids
+        .iter()
+        .filter_map(|mention| {
+            let head = text.get(..mention.span.end)?.rsplit('\n').next()?;
+            let behind =
+                text.get(mention.span.end..)?.trim_start_matches(ENDS_CITATION).trim_start();
+            // The line that opens a fenced block.
+            let behind = match behind.strip_prefix("```") {
+                Some(fence) => fence.split_once('\n')?.1.trim_start(),
+                None => behind,
+            };
+            let cites = only_cites(head, &mention.id) && behind.starts_with('{');
+            cites.then_some((text.len() - behind.len(), mention.id.as_str()))
+        })
+        .collect();
+    if places.is_empty() {
+        return Vec::new();
+    }
+    let below = |literal: Literal| {
+        let id = (*places.get(&literal.span.start)?).to_owned();
+        let setting = fences.setting(literal.span.start);
+        let speaks = speaks_of_tool(&literal.members);
+        let object = stated(literal.span, literal.members, true, setting);
+        (!speaks).then_some(Stated { id: Some(id), ..object })
+    };
+    objects(text, |_| true).into_iter().filter_map(below).collect()
+}
+
 /// `key: value` lines below words such as "Tool result:", or below a line with an execution id.
 fn headed_blocks(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
     static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::new(sets::RESULT_HEADS.list));
@@ -230,6 +265,9 @@ fn headed_blocks(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
     found
 }
 
+/// What ends words that cite an execution.
+const ENDS_CITATION: [char; 6] = ['*', '`', ')', ']', ':', ' '];
+
 /// "Speed test (execution_id: …):": whether a line ends with the id and names nothing but its
 /// execution, so that what follows is its result, and no target or comparison.
 fn only_cites(line: &str, id: &str) -> bool {
@@ -238,7 +276,7 @@ fn only_cites(line: &str, id: &str) -> bool {
     let of_tool = |word: &str| tool.split(['_', '-', '.']).any(|part| part == word);
     let before = before.to_ascii_lowercase();
     let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    after.chars().all(|c| "*`)]: ".contains(c))
+    after.chars().all(|c| ENDS_CITATION.contains(&c))
         && words.all(|word| {
             let plain = sets::BETWEEN_TOOL_AND_ID.list.contains(&word);
             word.is_empty() || word == tool || plain || of_tool(word)
