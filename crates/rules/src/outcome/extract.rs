@@ -4,8 +4,8 @@ use super::beside::{check_before, check_run};
 use super::supposed::{is_order, is_supposed};
 use super::trouble::{clears, reports_trouble};
 use super::verdict::{
-    builds_at, check_at, describes_check, ends_before, is_fraction, is_generic, is_part,
-    is_qualified, is_wished, may_give_verdict, named_test, passes_everything, passing_at,
+    builds_at, check_at, describes_check, ends_before, is_fraction, is_generic, is_of_other_kind,
+    is_part, is_qualified, is_wished, may_give_verdict, named_test, passes_everything, passing_at,
     says_which, sum_of_run,
 };
 use crate::action::objects_in;
@@ -43,6 +43,8 @@ pub(crate) struct OutcomeClaim {
     pub(crate) general: bool,
     /// Whether it is about certain tests: "the header tests".
     pub(crate) partly: bool,
+    /// Whether it is about one test of a kind that may be none of software: "the connection test".
+    pub(crate) of_other_kind: bool,
     /// The number that passed, if the claim does not say that these were all.
     pub(crate) number: Option<u64>,
     /// Whether it says that there were no warnings.
@@ -226,6 +228,7 @@ fn outcome_claim(
         named: named_at(prose, at).filter(|_| family == Family::Test),
         general: false,
         partly: family == Family::Test && inside && says_which(prose, plain, place),
+        of_other_kind: singular && is_of_other_kind(prose, &prose.tokens, at),
         number: number.filter(|_| !all),
         unwarned: is_unwarned(prose, plain),
         check: noun,

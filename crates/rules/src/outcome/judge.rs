@@ -67,6 +67,10 @@ fn without_run(
     if said.elsewhere || user_reports(facts, turn) {
         return OutcomeVerdict::NotCheckable("the user may have run it, or it ran elsewhere");
     }
+    // "The connection test was successful": a test of another kind than runners have.
+    if said.of_other_kind && said.named.is_none() {
+        return OutcomeVerdict::NotCheckable("the test may be none that a test runner runs");
+    }
     if result_reports(facts, said, count) {
         return OutcomeVerdict::NotCheckable("a result mentions it, but no run is recorded");
     }

@@ -384,6 +384,17 @@ pub(super) fn says_which(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool
     })
 }
 
+/// "the connection test", "the ping test": whether the word before it names a kind of test that
+/// runners do not have.
+pub(super) fn is_of_other_kind(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
+    let Some(kind) = at.checked_sub(1).and_then(|i| tokens.get(i)) else { return false };
+    let plain = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THING);
+    let told = Tags::EARLIER.or(Tags::ADVERB).or(Tags::FAILURE).or(Tags::TROUBLE).or(Tags::PASSING);
+    kind.kind == TokenKind::Word
+        && !kind.has(plain.or(told))
+        && ![&sets::KINDS_OF_TESTS, &sets::KINDS_OF_CHECKS].iter().any(|set| prose.is(kind, set))
+}
+
 /// Whether the statement is limited by an event: "passed before my last edit".
 pub(super) fn ends_before(prose: &Prose<'_>, at: usize) -> bool {
     prose.tokens.get(at + 1).is_some_and(|t| {
