@@ -4,7 +4,9 @@ use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
 use crate::rule::Rule;
-use crate::tool_use::{Known, Mention, Used, is_talked_about, known, mentions, used};
+use crate::tool_use::{
+    Known, Mention, Used, is_group_of_called, is_talked_about, known, mentions, used,
+};
 
 /// FK014: the agent names a tool as used that does not exist or was never called.
 pub(crate) struct HallucinatedTool;
@@ -73,6 +75,9 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
         // Such words may mean any tool that was called, or what it ran.
         Known::No if mention.loose && facts.record().count_before(turn) > 0 => {
             findings.not_checkable(claim, "the words may describe a tool that was called");
+        }
+        Known::No if is_group_of_called(facts, name, turn) => {
+            findings.not_checkable(claim, "a tool was called whose name begins with this name");
         }
         Known::No if is_subject_matter(facts, mention) => {
             findings.not_checkable(claim, "the name may mean something other than a tool");

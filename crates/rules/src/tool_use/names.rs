@@ -40,6 +40,15 @@ pub(crate) fn same(tool: &str, name: &str) -> bool {
         })
 }
 
+/// Whether the first words of a tool's name, after `mcp__`, are this name.
+pub(crate) fn begins_with(tool: &str, name: &str) -> bool {
+    let tool = tool.strip_prefix("mcp__").unwrap_or(tool);
+    let begins_word = |b: u8| !b.is_ascii_lowercase() && !b.is_ascii_digit();
+    let mut ends = tool.bytes().enumerate().skip(1).filter(|(_, b)| begins_word(*b));
+    folded(name).next().is_some()
+        && ends.any(|(end, _)| tool.get(..end).is_some_and(|first| folded(first).eq(folded(name))))
+}
+
 /// The letters and digits of a name, in lower case.
 fn folded(name: &str) -> impl Iterator<Item = u8> {
     name.bytes().filter(u8::is_ascii_alphanumeric).map(|b| b.to_ascii_lowercase())
@@ -58,7 +67,23 @@ fn last_of(tool: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::same;
+    use super::{begins_with, same};
+
+    #[test]
+    fn a_name_may_be_the_beginning_of_another() {
+        for (tool, name, expected) in [
+            ("mcp__github__list_issues", "GitHub", true),
+            ("GithubListIssues", "github", true),
+            ("jira.get_issue", "Jira", true),
+            ("mcp__brave__web_search", "Brave web", true),
+            ("githubber_list", "GitHub", false),
+            ("gitlab_list_issues", "GitHub", false),
+            ("ping", "ping", false),
+            ("ping", "", false),
+        ] {
+            assert_eq!(begins_with(tool, name), expected, "{tool} {name}");
+        }
+    }
 
     #[test]
     fn names_of_one_tool() {

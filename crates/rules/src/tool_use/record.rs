@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use counterfoil_model::{Role, Tool};
 
-use super::names::same;
+use super::names::{begins_with, same};
 use crate::facts::{Deed, Execution, Facts};
 
 /// What the catalog says about a name.
@@ -59,6 +59,13 @@ pub(crate) fn used<'f, 't>(facts: &'f Facts<'t>, name: &str, turn: usize) -> Use
         return Used::Yes(execution);
     }
     Used::No(facts.is_complete_before(turn) && !facts.delegates_before(turn))
+}
+
+/// Whether the name is that of a server or product whose tools were called: "GitHub" for
+/// `mcp__github__list_issues`.
+pub(crate) fn is_group_of_called(facts: &Facts<'_>, name: &str, turn: usize) -> bool {
+    let mut called = (0..facts.record().count_before(turn)).filter_map(|at| facts.deed(at));
+    called.any(|(execution, _)| begins_with(execution.tool(), name))
 }
 
 /// Whether a command line contains the name as a word.
