@@ -4,7 +4,7 @@ use counterfoil_model::{
     CallRef, Code, Evidence, EvidenceSource, Mode, Outcome, RecordedReceipt, Status,
 };
 use counterfoil_record::failure_in;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
@@ -149,13 +149,15 @@ fn other_end(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fau
 fn contradict(stated: &Value, given: &Value) -> bool {
     match (stated, given) {
         (Value::Object(stated), Value::Object(given)) => {
-            let wrapped = |one: &serde_json::Map<String, Value>| {
-                one.get("result").filter(|_| one.contains_key("execution_id")).cloned()
+            // A result that itself has a member `result` is not a wrapper.
+            let wrapped = |one: &Map<String, Value>, other: &Map<String, Value>| {
+                let wraps = one.contains_key("execution_id") && !other.contains_key("result");
+                one.get("result").filter(|_| wraps).cloned()
             };
-            match (wrapped(stated), wrapped(given)) {
-                (None, Some(inner)) => contradict(&Value::Object(stated.clone()), &inner),
+            match (wrapped(stated, given), wrapped(given, stated)) {
+                (_, Some(inner)) => contradict(&Value::Object(stated.clone()), &inner),
                 (Some(inner), None) => contradict(&inner, &Value::Object(given.clone())),
-                _ => stated.iter().any(|(name, value)| {
+                (None, None) => stated.iter().any(|(name, value)| {
                     given.get(name).is_some_and(|other| contradict(value, other))
                 }),
             }
