@@ -58,6 +58,13 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
             provable && !facts.record().executions().iter().any(later)
         }
     };
+    not_used(facts, findings, mention, provable);
+}
+
+/// Judges a mention of a tool that no call used.
+fn not_used(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, provable: bool) {
+    let Mention { claim, name, .. } = mention;
+    let turn = claim.turn;
     match known(facts, name) {
         Known::Tool(tool) => findings.unsupported(
             facts,
