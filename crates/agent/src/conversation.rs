@@ -1,6 +1,7 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use counterfoil_model::{Message, MessageKind, Role, ToolCall, Transcript};
+use counterfoil_guard::{ReadLedgerError, Session, ShowId};
+use counterfoil_model::{Message, MessageKind, Role, ToolCall};
 use counterfoil_providers::Turn;
 
 /// What the model gets to read of the session: what was said and done since the last compression,
@@ -19,27 +20,42 @@ pub struct Conversation {
 const INTERRUPTED: &str = "This call was interrupted; its result is unknown.";
 
 impl Conversation {
-    /// The conversation of a session as it is recorded. `knowledge` has the summaries of the first
-    /// messages to the model, which are compressed already.
-    #[must_use]
-    pub fn from_transcript(
-        transcript: &Transcript,
+    /// The conversation of a session as it is recorded, with the results as the model saw them.
+    /// `knowledge` has the summaries of the first messages to the model, which are compressed
+    /// already.
+    ///
+    /// # Errors
+    /// When the session's record cannot be read.
+    pub fn from_session(
+        session: &Session,
         compressed: usize,
         knowledge: Vec<String>,
-    ) -> Self {
+    ) -> Result<Self, ReadLedgerError> {
+        let (transcript, mut shown) = (session.transcript()?, session.shown_results()?);
+        // The transcript has one receipt for each call, in the same order.
+        let mut receipts = transcript.receipts.iter().flatten();
+        let mut ids = BTreeMap::new();
         let mut turns = Vec::new();
         let mut to_the_model = 0;
         let main =
             |message: &&Message| message.agent.is_none() && message.kind == MessageKind::Ordinary;
-        for message in transcript.messages.iter().filter(main) {
+        for message in &transcript.messages {
+            for (call, receipt) in message.calls.iter().zip(&mut receipts) {
+                ids.insert(&call.id, &receipt.id);
+            }
+            if !main(&message) {
+                continue;
+            }
             to_the_model += usize::from(matches!(message.role, Role::User | Role::System));
             if to_the_model <= compressed {
                 continue;
             }
             for outcome in &message.outcomes {
+                let id = ids.get(&outcome.call_id).map_or("", |id| id.as_str());
+                let text = shown.remove(id).unwrap_or_else(|| outcome.text.clone());
                 turns.push(Turn::Result {
                     call_id: outcome.call_id.clone(),
-                    text: outcome.text.clone(),
+                    text: with_execution_id(text, id),
                     failed: outcome.is_error == Some(true) || outcome.refused,
                 });
             }
@@ -56,7 +72,7 @@ impl Conversation {
         let mut conversation = Self { turns, knowledge, present: 0, compressed };
         conversation.repair();
         conversation.present = conversation.turns.len();
-        conversation
+        Ok(conversation)
     }
 
     /// The entries, the newest last.
@@ -142,6 +158,11 @@ impl Conversation {
         self.present = self.present.saturating_sub(entries);
         self.knowledge.push(summary);
     }
+}
+
+/// A result as the model reads it: always with the id of its receipt, which it can cite.
+pub(crate) fn with_execution_id(text: String, id: &str) -> String {
+    if text.contains(id) { text } else { ShowId::Trailer.show(&text, None, id, "", "") }
 }
 
 /// Every call with an id of its own: models repeat ids, or give none.

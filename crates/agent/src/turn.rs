@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use counterfoil_guard::{
-    Answer, AppendError, CHANGED_BY_PERSON, CallError, Guess, Phase, Session, ShowId, Surroundings,
+    Answer, AppendError, CHANGED_BY_PERSON, CallError, Guess, Phase, Session, Surroundings,
     Verified, VerifyError, without_hidden,
 };
 use counterfoil_model::{Finding, Judgement, Role, Severity, Status, ToolCall};
@@ -12,7 +12,7 @@ use counterfoil_rules::feedback;
 
 use crate::agent::{Agent, Parts};
 use crate::compress::COMPRESS_CONTEXT;
-use crate::conversation::with_own_ids;
+use crate::conversation::{with_execution_id, with_own_ids};
 use crate::delegate::TASK;
 use crate::prompt::{HELD_BACK, NO_MORE, NOTHING_SAID, TASK_BEGINS, system};
 use crate::store::CompressionStrategy;
@@ -346,13 +346,9 @@ fn is_full(full: u64, fits: u64, part: f64) -> bool {
     u128::from(full) * 1000 >= u128::from(fits) * part
 }
 
-/// What the model reads of a result: always with the id of its receipt, which it can cite.
+/// What the model reads of a result.
 fn result(call: &ToolCall, answer: &Answer, tells_doubts: bool) -> Turn {
-    let mut text = if answer.text.contains(&answer.execution_id) {
-        answer.text.clone()
-    } else {
-        ShowId::Trailer.show(&answer.text, None, &answer.execution_id, &call.tool, "")
-    };
+    let mut text = with_execution_id(answer.text.clone(), &answer.execution_id);
     for doubt in &answer.warnings {
         if doubt.code == CHANGED_BY_PERSON {
             text.push_str(&format!("\n({})", doubt.message));

@@ -249,7 +249,8 @@ fn call_id(opened: &Opened) -> String {
     if opened.call_id.is_empty() { opened.execution_id.clone() } else { opened.call_id.clone() }
 }
 
-fn text_of(bytes: Vec<u8>) -> String {
+/// A stored text.
+pub(crate) fn text_of(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

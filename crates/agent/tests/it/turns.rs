@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use counterfoil_agent::{Agent, Conversation, Nobody, TurnError, TurnEvent, Turned, Watch};
 use counterfoil_guard::{FunctionExecutor, Guard, GuardOptions, SessionStart, ToolError};
-use counterfoil_model::{Effects, Status, Tool};
+use counterfoil_model::{Effects, Status, Tool, ToolErrorCategory};
 use counterfoil_providers::{ProviderError, Turn};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::script::{Script, agent, calls, guard, parts, says, told, wait};
 
@@ -148,38 +148,60 @@ fn a_provider_that_is_down_loses_nothing() {
     assert_eq!((told[0].as_str(), told[2].as_str()), ("What is order 7?", "Go on."));
 }
 
-#[test]
-fn a_session_is_gone_on_with_as_it_is_recorded() {
-    let guard = guard();
-    let model = Script::new([
-        calls(&[("c1", "cancel_order", r#"{"order":7}"#)]),
-        says("I have cancelled order 7."),
-    ]);
-    let mut first = Agent::new(parts(&guard, &model)).unwrap();
-    turn(&mut first, "Cancel order 7.").unwrap();
-    let (before, id) = (first.conversation(), first.session().id().to_owned());
-    drop(first);
-    guard.unregister(&counterfoil_guard::ExecutorId::new(
-        counterfoil_guard::ExecutorKind::Native,
-        "compress_context".to_owned(),
-    ));
-    let session = guard.session(SessionStart { id: Some(id), ..SessionStart::default() }).unwrap();
-    let transcript = session.transcript().unwrap();
-    let conversation = Conversation::from_transcript(&transcript, 0, Vec::new());
-    let said = |conversation: &Conversation| -> Vec<String> {
-        let text = |turn: &Turn| match turn {
-            Turn::User(text) | Turn::Assistant { text, .. } => text.clone(),
-            // The trailer is not part of the record.
-            Turn::Result { text, .. } => text.lines().next().unwrap_or_default().to_owned(),
-        };
-        conversation.turns().iter().map(text).collect()
+/// A guard that shows execution ids in this way, with a tool that returns JSON or a text like it.
+fn showing(show_id: &str) -> counterfoil_guard::Guard {
+    let options = json!({ "tools": { "show_id": show_id } });
+    let options: GuardOptions = serde_json::from_value(options).unwrap();
+    let tool = |name: &str| Tool {
+        effects: Effects { writes: Some(false), ..Effects::default() },
+        ..Tool::named(name)
     };
-    assert_eq!(said(&conversation), said(&before));
-    let model = Script::new([says("I have cancelled order 7 before.")]);
-    let parts = counterfoil_agent::Parts { session, conversation, ..parts(&guard, &model) };
-    let mut second = Agent::new(parts).unwrap();
-    assert!(turn(&mut second, "Is order 7 cancelled?").unwrap().stands);
-    assert_eq!(model.asked()[0].turns.len(), 5);
+    let door = || json!({ "door": { "colour": "green" } });
+    Guard::builder()
+        .settings(options.resolve().unwrap())
+        .executor(FunctionExecutor::new(tool("as_text"), |_: &Value| Ok("the door is green\n")))
+        .executor(FunctionExecutor::new(tool("as_json"), move |_: &Value| Ok(door())))
+        .executor(FunctionExecutor::new(tool("like_json"), move |_: &Value| Ok(door().to_string())))
+        .executor(FunctionExecutor::new(tool("fails"), |_: &Value| {
+            Err::<&str, _>(ToolError::new(ToolErrorCategory::PermanentFailure, "there is no door"))
+        }))
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn a_resumed_session_shows_results_as_the_model_saw_them() {
+    for show_id in ["metadata", "trailer", "embed"] {
+        let guard = showing(show_id);
+        let tools = ["as_text", "as_json", "like_json", "fails", "unknown"];
+        let ids = ["c1", "c2", "c3", "c4", "c5"];
+        let made: Vec<_> = ids.iter().zip(tools).map(|(id, tool)| (*id, tool, "{}")).collect();
+        let model = Script::new([calls(&made), says("Some of the calls failed.")]);
+        let mut first = Agent::new(parts(&guard, &model)).unwrap();
+        let turned = turn(&mut first, "Which colour has the door?").unwrap();
+        assert_eq!(turned.executions.len(), tools.len());
+        let (seen, id) = (model.asked().pop().unwrap().turns, first.session().id().to_owned());
+        drop(first);
+        guard.unregister(&counterfoil_guard::ExecutorId::new(
+            counterfoil_guard::ExecutorKind::Native,
+            "compress_context".to_owned(),
+        ));
+        let start = SessionStart { id: Some(id), ..SessionStart::default() };
+        let session = guard.session(start).unwrap();
+        let conversation = Conversation::from_session(&session, 0, Vec::new()).unwrap();
+        let results = |turns: &[Turn]| -> Vec<Turn> {
+            turns.iter().filter(|turn| matches!(turn, Turn::Result { .. })).cloned().collect()
+        };
+        // Each call has a message of its own in the record, so only the results compare.
+        let resumed = results(conversation.turns());
+        assert_eq!(resumed, results(&seen), "{show_id}");
+        for (result, id) in resumed.iter().zip(&turned.executions) {
+            assert!(format!("{result:?}").contains(id.as_str()), "{show_id}: {result:?}");
+        }
+        let model = Script::new([says("The door is green.")]);
+        let parts = counterfoil_agent::Parts { session, conversation, ..parts(&guard, &model) };
+        assert!(turn(&mut Agent::new(parts).unwrap(), "Which colour?").unwrap().stands);
+    }
 }
 
 /// Breaks a turn off at the first call.

@@ -291,7 +291,7 @@ fn conversation(
         Some(kept) => kept.load(session.id())?,
         None => (0, Vec::new()),
     };
-    Ok(Conversation::from_transcript(&session.transcript()?, compressed, knowledge))
+    Ok(Conversation::from_session(session, compressed, knowledge)?)
 }
 
 /// Returns the skills that may be used, and adds notices about the others.

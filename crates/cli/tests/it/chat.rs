@@ -154,6 +154,30 @@ fn a_session_goes_on_and_receipts_stand_in_the_ledger() {
 }
 
 #[test]
+fn a_resumed_session_shows_the_model_the_ids_that_it_saw() {
+    for show_id in ["metadata", "trailer", "embed"] {
+        let (port, asked) = model(vec![
+            calls("read_file", &json!({ "path": "notes.txt" })),
+            says("The file says that the door is green."),
+            says("I do not know the id."),
+        ]);
+        let desk = desk(port, &format!("[tools]\nshow_id = \"{show_id}\""));
+        for said in ["Read notes.txt", "Which execution id was that?"] {
+            let ran = chat(&desk, &["--session", "s", "-p", said], "");
+            assert_eq!(ran.code, 0, "{show_id}: {ran}");
+        }
+        let requests: Vec<Value> = asked.iter().take(3).collect();
+        let results = |request: &Value| -> Vec<Value> {
+            let messages = request["messages"].as_array().unwrap().iter();
+            messages.filter(|message| message["role"] == "tool").cloned().collect()
+        };
+        let seen = results(&requests[1]);
+        assert!(seen[0]["content"].as_str().unwrap().contains("read_file_"), "{show_id}: {seen:?}");
+        assert_eq!(results(&requests[2]), seen, "{show_id}");
+    }
+}
+
+#[test]
 fn what_is_denied_is_told_to_the_model() {
     let (port, asked) = model(vec![
         calls("shell", &json!({ "command": "rm -rf /" })),

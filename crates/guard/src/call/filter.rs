@@ -1,8 +1,8 @@
+use counterfoil_ledger::Opened;
 use counterfoil_model::{Status, ToolErrorCategory};
 use counterfoil_tools::{FilterCall, FilterConfidence, Piped, shown_commands};
 
 use super::close::ClosedCall;
-use crate::admitted::Admitted;
 use crate::auditing::reason_in;
 use crate::executor::{READ_OVERFLOW, ToolErrorFeedback};
 use crate::guard::Guard;
@@ -26,19 +26,30 @@ pub(super) struct Shown {
     pub(super) cut: bool,
 }
 
+impl Shown {
+    fn whole(text: &str) -> Self {
+        Self { text: text.to_owned(), filters: Vec::new(), filtered: None, cut: false }
+    }
+}
+
 impl Guard {
     /// Turns the recorded result into what the agent will see. With `verbatim`, nothing is filtered
     /// or cut.
-    pub(super) fn filter(&self, admitted: &Admitted, call: &ClosedCall, verbatim: bool) -> Shown {
-        let Recorded { opened, closed, text, structured } = &call.recorded;
-        let mut shown =
-            Shown { text: text.clone(), filters: Vec::new(), filtered: None, cut: false };
-        if verbatim {
-            return shown;
+    pub(super) fn filter(&self, call: &ClosedCall, verbatim: bool) -> Shown {
+        match verbatim {
+            true => Shown::whole(&call.recorded.text),
+            false => self.show(&call.recorded, call.shown_chars),
         }
+    }
+
+    /// What the agent sees of a recorded result. `shown_chars` is the number of characters that the
+    /// executor would show; `None` if it does not say.
+    pub(super) fn show(&self, recorded: &Recorded, shown_chars: Option<usize>) -> Shown {
+        let Recorded { opened, closed, text, structured } = recorded;
+        let mut shown = Shown::whole(text);
         if structured.is_none() {
-            self.reduce(&mut shown, admitted, call);
-            self.cut(&mut shown, call);
+            self.reduce(&mut shown, recorded);
+            self.cut(&mut shown, recorded, shown_chars);
         }
         if let Some(category) = closed.category {
             let message = match (closed.exit_code, category) {
@@ -62,11 +73,12 @@ impl Guard {
     }
 
     /// Removes output that a command printed only to show progress.
-    fn reduce(&self, shown: &mut Shown, admitted: &Admitted, call: &ClosedCall) {
+    fn reduce(&self, shown: &mut Shown, recorded: &Recorded) {
         let policy = self.settings().shell.load();
-        let Some(Ok((line, _))) = policy.blocklist.command_in(admitted.into()) else { return };
+        let Opened { tool, arguments, .. } = &recorded.opened;
+        let Some(line) = policy.blocklist.command_at(tool, arguments) else { return };
         let Some(commands) = shown_commands(&line) else { return };
-        let failed = call.recorded.closed.status != Status::Completed;
+        let failed = recorded.closed.status != Status::Completed;
         let made = self.filters().apply(&shown.text, &FilterCall { commands: &commands, failed });
         let Piped { text, filters, confidence, left_out } = made;
         if filters.is_empty() || text.len() + WORTH_IT > shown.text.len() {
@@ -75,7 +87,7 @@ impl Guard {
         let all = shown.text.lines().count();
         shown.text = text;
         new_line(&mut shown.text);
-        let how = self.how_to_read(call).map(|how| format!("; {how} all")).unwrap_or_default();
+        let how = self.how_to_read(recorded).map(|how| format!("; {how} all")).unwrap_or_default();
         let what = "lines left out: progress and passed checks";
         let note = format!("[{left_out} of {all} {what}{how}]\n");
         shown.text.push_str(&note);
@@ -84,14 +96,14 @@ impl Guard {
     }
 
     /// Keeps only the beginning and the end of a text that is too long.
-    fn cut(&self, shown: &mut Shown, call: &ClosedCall) {
+    fn cut(&self, shown: &mut Shown, recorded: &Recorded, shown_chars: Option<usize>) {
         let most = self.settings().overflow.max_chars;
         // The tool that reads long results in pieces has its own limit.
-        if call.recorded.opened.tool == READ_OVERFLOW {
+        if recorded.opened.tool == READ_OVERFLOW {
             return;
         }
-        let most = call.shown_chars.map_or(most, |chars| most.min(chars));
-        let how = self.how_to_read(call);
+        let most = shown_chars.map_or(most, |chars| most.min(chars));
+        let how = self.how_to_read(recorded);
         if let Some(text) = cut(&shown.text, most, how.as_deref()) {
             shown.text = text;
             shown.filters.push("overflow".to_owned());
@@ -100,9 +112,9 @@ impl Guard {
     }
 
     /// How the agent can read the whole recorded result, if it has the tool for that.
-    fn how_to_read(&self, call: &ClosedCall) -> Option<String> {
+    fn how_to_read(&self, recorded: &Recorded) -> Option<String> {
         self.catalog().get(READ_OVERFLOW)?;
-        let id = &call.recorded.opened.execution_id;
+        let id = &recorded.opened.execution_id;
         Some(format!("{READ_OVERFLOW} {{\"id\":\"{id}\"}} shows"))
     }
 }

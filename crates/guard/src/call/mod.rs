@@ -15,6 +15,7 @@ mod open;
 mod performer;
 mod reformat;
 mod reject;
+mod shown_results;
 
 use counterfoil_ledger::Links;
 use counterfoil_model::{ToolCall, take_hidden_out};
@@ -97,7 +98,7 @@ impl Session {
         let closed = guard.close(self, &admitted, recording, ended, said).await?;
         guard.keep(self, lookup, &closed);
         guard.guess_next(self, &admitted, &around);
-        let shown = guard.filter(&admitted, &closed, around.verbatim);
+        let shown = guard.filter(&closed, around.verbatim);
         guard.answer(self, &admitted, closed, shown).await
     }
 }

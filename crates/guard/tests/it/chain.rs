@@ -490,6 +490,8 @@ fn the_id_is_shown_where_the_surface_wants_it() {
         let session = session(&guard, "s");
         let answer = wait(run(&session, "cancel_order", r##"{"order_id":"#W1"}"##));
         assert_eq!(answer.text.replace(&answer.execution_id, "ID"), expected);
+        let again = session.shown_results().unwrap();
+        assert_eq!(again.get(&answer.execution_id), Some(&answer.text), "after a resumption");
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
         let result = guard.ledger().result(&receipt.recorded_digest.unwrap()).unwrap().unwrap();
         assert_eq!(result, b"order #W1 has been cancelled", "the recorded result is the raw one");

@@ -40,6 +40,7 @@ fn a_long_result_is_shown_in_part_and_read_in_pieces() {
     assert!(answer.text.chars().count() <= 30_000);
     let hint = format!("read_overflow {{\"id\":\"{}\"}} shows them", answer.execution_id);
     assert!(answer.text.contains(&hint), "{hint}");
+    assert_eq!(ours.shown_results().unwrap()[&answer.execution_id], answer.text);
     let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
     assert_eq!(receipt.filters, ["overflow"]);
     // The recorded result is not cut.
@@ -105,5 +106,7 @@ fn the_middle_of_a_commands_output_is_not_lost() {
         let text = read(&session, &answer.execution_id);
         assert_eq!(text.contains(&format!("\n{}\n", lines / 2)), recorded_whole);
         assert!(text.chars().count() <= 50_100);
+        let again = session.shown_results().unwrap().remove(&answer.execution_id).unwrap();
+        assert!(again.starts_with("1\n2\n") && again.len() <= answer.text.len(), "{again}");
     }
 }
