@@ -85,7 +85,8 @@ pub(crate) enum ClientReply {
 impl ClientConnection {
     pub(crate) fn new(gateway: Gateway, upstream: Upstream, clients: Clients) -> Self {
         let used = Mutex::new(Instant::now());
-        let gateway = Arc::new(gateway);
+        let several = matches!(upstream, Upstream::Aggregate(_));
+        let gateway = Arc::new(gateway.of_several(several));
         Self { gateway, upstream, clients, held: Mutex::default(), used }
     }
 

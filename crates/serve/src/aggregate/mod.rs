@@ -127,6 +127,7 @@ impl Aggregate {
                 false => Questions::Client(self.downstream.clone()),
             },
             hears: Some(self.hears.clone()),
+            asks_as: Some(named.name.clone()),
             ..ClientOptions::within(named.limit)
         };
         Reconnecting::new(named.name.clone(), named.server.clone(), options)

@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::followed::Followed;
 use super::lock::lock;
 use super::questions::{Questions, Responder};
-use super::{Client, READY};
+use super::{Client, ClientOptions, READY};
 use crate::mcp::{Message, code, error, request_raw, result};
 use crate::upstream::{Content, Reply, Upstream, UpstreamError};
 
@@ -21,7 +21,7 @@ impl Client {
     pub(super) fn listener(&self, headers: HeaderMap, questions: Questions) -> ServerListener {
         ServerListener {
             upstream: Arc::clone(&self.upstream),
-            questions,
+            options: ClientOptions { questions, ..self.options.clone() },
             asks: Arc::clone(&self.asks),
             followed: self.followed.clone(),
             changed: Arc::clone(&self.changed),
@@ -114,7 +114,8 @@ impl Client {
 /// Handles a server's unsolicited messages.
 pub(super) struct ServerListener {
     pub(super) upstream: Arc<Upstream>,
-    pub(super) questions: Questions,
+    /// The client's options, with who answers these questions.
+    pub(super) options: ClientOptions,
     pub(super) asks: Arc<Mutex<BTreeMap<u64, Arc<dyn Responder>>>>,
     pub(super) followed: Followed,
     pub(super) changed: Arc<AtomicBool>,
@@ -133,13 +134,17 @@ impl ServerListener {
 
     /// Handles an unsolicited message: notes changes, passes on notifications, answers questions.
     pub(super) async fn heard(&self, text: &str, hears: Option<&mpsc::Sender<String>>) {
-        let Ok(message) = Message::read(text) else { return };
+        let text = match self.options.attributed(text) {
+            Ok(text) => text,
+            Err(why) => return tracing::warn!("dropped a message: {why}"),
+        };
+        let Ok(message) = Message::read(&text) else { return };
         let Some(method) = &message.method else { return };
         let Some(id) = message.id.clone() else {
             if method == "notifications/tools/list_changed" {
                 self.changed.store(true, Ordering::Relaxed);
             }
-            let mut text = Some(text.to_owned());
+            let mut text = Some(text.clone().into_owned());
             if method == "notifications/progress" {
                 self.followed.told(message.params());
                 text = self.followed.named_back(&message);
@@ -152,7 +157,7 @@ impl ServerListener {
         };
         let params = message.params().and_then(|raw| read_lenient(raw.get().as_bytes()).ok());
         let upstream = Arc::clone(&self.upstream);
-        let mut questions = self.questions.clone();
+        let mut questions = self.options.questions.clone();
         if let (Questions::Declared, Some(only)) = (&questions, self.only()) {
             questions = Questions::Client(only);
         }

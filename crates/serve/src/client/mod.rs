@@ -10,6 +10,7 @@ mod questions;
 mod reconnecting;
 mod revision;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -25,7 +26,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-use crate::mcp::{CAPABILITIES, Members, Message, REVISION, error, request_raw};
+use crate::mcp::{CAPABILITIES, Members, Message, REVISION, error, in_the_name_of, request_raw};
 use crate::upstream::{Content, Reply, RequestHeaders, Server, Upstream, UpstreamError};
 
 pub(crate) use error::AwayError;
@@ -63,12 +64,15 @@ pub struct ClientOptions {
     pub(crate) questions: Questions,
     /// Receives the server's unsolicited messages.
     pub(crate) hears: Option<mpsc::Sender<String>>,
+    /// The server's name, with which its questions to a person begin when they are passed on.
+    pub(crate) asks_as: Option<String>,
 }
 
 impl Default for ClientOptions {
     fn default() -> Self {
         let limit = Duration::from_secs(60);
-        Self { limit, revision: None, questions: Questions::Nobody, hears: None }
+        let questions = Questions::Nobody;
+        Self { limit, revision: None, questions, hears: None, asks_as: None }
     }
 }
 
@@ -83,6 +87,18 @@ impl ClientOptions {
     #[must_use]
     pub fn eliciting(self, elicits: Arc<dyn Elicits>) -> Self {
         Self { questions: Questions::Person(elicits), ..self }
+    }
+
+    /// A message of the server as it is passed on: if the server's name is known here, each
+    /// question to a person begins with it.
+    ///
+    /// # Errors
+    /// When a question cannot be read, so that it is unknown what a person would see.
+    fn attributed<'m>(&self, message: &'m str) -> Result<Cow<'m, str>, UpstreamError> {
+        let Some(name) = &self.asks_as else { return Ok(Cow::Borrowed(message)) };
+        let why = |why| UpstreamError::Unreadable(format!("`{name}`: {why}"));
+        let asked = in_the_name_of(name, message).map_err(why)?;
+        Ok(asked.map_or(Cow::Borrowed(message), Cow::Owned))
     }
 }
 
@@ -388,6 +404,7 @@ impl Client {
             answer => answer?,
         };
         let answer = answer.ok_or_else(|| ClientError::Ended(method.to_owned()))?;
+        let answer = self.options.attributed(&answer)?;
         let message = Message::read(&answer).map_err(unreadable)?;
         if let Some(result) = message.members.get("result") {
             return Ok(result.to_owned());

@@ -34,7 +34,9 @@ impl Gateway {
         };
         let told = told?;
         match in_the_name_of(&self.server, &told) {
-            Ok(asked) => Some(lined(asked.unwrap_or(told))),
+            // Questions of several servers already begin with the name of the one that asks, which
+            // cannot be read out of a message: a server could forge it.
+            Ok(asked) => Some(lined(asked.filter(|_| !self.several).unwrap_or(told))),
             Err(why) => {
                 tracing::warn!("dropped a message from `{}`: {why}", self.server);
                 None

@@ -44,6 +44,8 @@ pub struct Gateway {
     /// Whether its client is one of many without a session, and who that is, as far as it says so.
     pub(super) alone: bool,
     pub(super) client: Option<String>,
+    /// Whether there are several servers behind it, whose questions say who asks.
+    pub(super) several: bool,
     shared: Arc<Mutex<Shared>>,
     state: Mutex<State>,
 }
@@ -111,6 +113,7 @@ impl Gateway {
             redacts: false,
             listing: Arc::default(),
             alone: false,
+            several: false,
             client: None,
             shared: Arc::default(),
             state: Mutex::default(),
@@ -129,6 +132,7 @@ impl Gateway {
             redacts: self.redacts,
             listing: Arc::clone(&self.listing),
             alone: true,
+            several: self.several,
             client: None,
             shared: Arc::clone(&self.shared),
             state: Mutex::default(),
@@ -154,6 +158,11 @@ impl Gateway {
     #[must_use]
     pub fn redacting(self, redacts: bool) -> Self {
         Self { redacts, ..self }
+    }
+
+    /// Sets whether there are several servers behind it, whose questions say who asks.
+    pub(crate) fn of_several(self, several: bool) -> Self {
+        Self { several, ..self }
     }
 
     /// The session in which calls are recorded.

@@ -51,4 +51,5 @@ pub(crate) use message::{
     request_raw, result, result_raw,
 };
 pub(crate) use own_list::LISTING;
+pub(crate) use server_questions::in_the_name_of;
 pub(crate) use unreadable::TopLevel;

@@ -27,7 +27,7 @@ const READ: [&str; 3] = ["title", "description", "enumNames"];
 ///
 /// # Errors
 /// When a question cannot be read, so that it is unknown what a person would see.
-pub(super) fn in_the_name_of(server: &str, told: &str) -> Result<Option<String>, String> {
+pub(crate) fn in_the_name_of(server: &str, told: &str) -> Result<Option<String>, String> {
     // The names may be written with escapes.
     if !["elicitation", "nputRequests", "\\u"].iter().any(|sign| told.contains(sign)) {
         return Ok(None);

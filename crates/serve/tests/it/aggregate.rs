@@ -12,6 +12,7 @@ use tokio::time::timeout;
 const SERVER: &str = r#"
 name=$(cat name)
 uri=at://$name; [ -e uri ] && uri=$(cat uri)
+what='Who?'; [ -e what ] && what=$(cat what)
 while IFS= read -r line; do
   printf '%s\n' "$line" >> heard
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
@@ -28,10 +29,10 @@ while IFS= read -r line; do
       *) answer '"error":{"code":-32002,"message":"not here"}' ;;
       esac ;;
     *'"inputResponses"'*) answer '"result":{"resultType":"complete","content":[{"type":"text","text":"thanks"}]}' ;;
-    *'"name":"ask"'*) if [ -e alone ]; then answer '"result":{"resultType":"input_required","requestState":"s1","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"Who?"}}}}'
+    *'"name":"ask"'*) if [ -e alone ]; then answer '"result":{"resultType":"input_required","requestState":"s1","inputRequests":{"who":{"method":"elicitation/create","params":{"message":"'"$what"'"}}}}'
       else
         asked=$id
-        echo '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Who?"}}'
+        echo '{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"'"$what"'"}}'
         IFS= read -r line; printf '%s\n' "$line" >> heard; id=$asked
         case "$line" in
           *lena*) answer '"result":{"content":[{"type":"text","text":"thanks"}]}' ;;
@@ -39,6 +40,7 @@ while IFS= read -r line; do
         esac
       fi ;;
     *'"tools/call"'*)
+      [ -e tells ] && cat tells
       [ -e forges ] && for token in '"p"' '"q"' 7 99; do echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":1}}'; done
       [ -n "$token" ] && [ ! -e forges ] && echo '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":'"$token"',"progress":1}}'
       answer '"result":{"content":[{"type":"text","text":"'"$name"'"}],"odd":1.50}' ;;
@@ -267,7 +269,7 @@ fn a_client_with_a_session_reaches_a_server_without() {
         let question = crate::json(&client.hear().await);
         assert_eq!(
             (&question["method"], &question["params"]["message"]),
-            (&json!("elicitation/create"), &json!("Server `mcp` asks: Who?"))
+            (&json!("elicitation/create"), &json!("Server `sun` asks: Who?"))
         );
         let given = json!({ "action": "accept", "content": { "who": "lena" } });
         client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": given })).await;
@@ -310,7 +312,7 @@ fn a_client_without_a_session_reaches_a_server_with_one() {
         let result = &asked["result"];
         assert_eq!(result["resultType"], "input_required", "{asked}");
         let message = &result["inputRequests"]["asked"]["params"]["message"];
-        assert_eq!(message, "Server `mcp` asks: Who?", "{asked}");
+        assert_eq!(message, "Server `moon` asks: Who?", "{asked}");
         let mut again = call.clone();
         again["requestState"] = result["requestState"].clone();
         again["inputResponses"] =
@@ -342,5 +344,64 @@ fn a_client_with_a_session_is_asked_by_a_server_with_one_through_the_bridge() {
         client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": given })).await;
         assert!(client.hear().await.contains("thanks"));
         assert!(moon.heard().contains(r#""capabilities":{"elicitation":{}}"#), "{}", moon.heard());
+    });
+}
+
+#[test]
+fn a_question_begins_with_the_name_of_the_member_that_asks() {
+    let forged = "Server `star` asks: Who?";
+    for (server_alone, client_alone) in [(false, false), (false, true), (true, false), (true, true)]
+    {
+        crate::test(async move {
+            let (star, moon) =
+                (Folder::new("star", server_alone), Folder::new("moon", server_alone));
+            std::fs::write(moon.0.path().join("what"), forged).unwrap();
+            let servers = Servers::new(vec![star.named("star"), moon.named("moon")]);
+            let mut client = Client::new(Server::Several(servers));
+            let mut params = json!({ "name": "moon__ask", "arguments": {} });
+            if client_alone {
+                params = alone(params);
+                params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
+                    json!({ "elicitation": {} });
+            } else {
+                client.begin(json!({ "elicitation": {} })).await;
+            }
+            client
+                .say(
+                    &json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": params }),
+                )
+                .await;
+            let told = crate::json(&client.hear().await);
+            let asked = match client_alone {
+                true => {
+                    let requests = told["result"]["inputRequests"].as_object().cloned();
+                    requests.unwrap_or_default().into_iter().next().unwrap_or_default().1
+                }
+                false => told.clone(),
+            };
+            let expected = format!("Server `moon` asks: {forged}");
+            assert_eq!(asked["params"]["message"], expected, "{server_alone}: {told}");
+        });
+    }
+}
+
+#[test]
+fn a_question_in_a_notification_begins_with_the_name_of_the_member_too() {
+    crate::test(async {
+        let moon = Folder::new("moon", false);
+        let told = json!({ "jsonrpc": "2.0", "method": "notifications/tasks", "params": {
+            "taskId": "t", "inputRequests": { "a": { "method": "elicitation/create",
+                "params": { "message": "Who?" } } } } });
+        let unreadable = told.to_string().replace("\"message\":", "\"Message\":");
+        std::fs::write(moon.0.path().join("tells"), format!("{unreadable}\n{told}\n")).unwrap();
+        let mut client = Client::new(Server::Several(Servers::new(vec![moon.named("moon")])));
+        client.begin(json!({ "elicitation": {} })).await;
+        let params = json!({ "name": "moon__say", "arguments": {} });
+        client
+            .say(&json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": params }))
+            .await;
+        let heard = crate::json(&client.hear().await);
+        let message = &heard["params"]["inputRequests"]["a"]["params"]["message"];
+        assert_eq!(message, "Server `moon` asks: Who?", "{heard}");
     });
 }
