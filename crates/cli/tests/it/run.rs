@@ -60,7 +60,17 @@ fn a_call_is_answered_with_its_receipt() {
     let members: Vec<&String> = whole.as_object().unwrap().keys().collect();
     assert_eq!(
         members,
-        ["execution_id", "status", "category", "result", "warnings", "nudge", "receipt"]
+        [
+            "execution_id",
+            "status",
+            "category",
+            "result",
+            "stdout",
+            "stderr",
+            "warnings",
+            "nudge",
+            "receipt"
+        ]
     );
     assert_eq!(
         (&whole["status"], &whole["category"], &whole["receipt"]["exit_code"]),
@@ -69,6 +79,17 @@ fn a_call_is_answered_with_its_receipt() {
     assert_eq!(whole["receipt"]["execution_id"], whole["execution_id"]);
     assert_eq!(whole["receipt"]["session_id"], "s1");
     assert!(whole["result"].as_str().unwrap().contains("hello"), "{whole:#}");
+}
+
+#[test]
+fn what_a_command_prints_is_told_apart() {
+    let shop = Shop::new(&[("a.txt", "one\n")]);
+    let both = r#"{"command": "printf out; printf err >&2; exit 3"}"#;
+    let (_, whole) = shop.json("run shell --json --yes", both);
+    assert_eq!((&whole["stdout"], &whole["stderr"]), (&"out".into(), &"err".into()), "{whole:#}");
+    assert!(whole["result"].as_str().unwrap().contains("out\n[stderr]\nerr"), "{whole:#}");
+    let (_, whole) = shop.json("run read_file --json path=a.txt", "");
+    assert!(whole.get("stdout").is_none() && whole.get("stderr").is_none(), "{whole:#}");
 }
 
 /// A program with a name that a filter knows.

@@ -60,7 +60,8 @@ pub(crate) struct Arguments {
     #[arg(long, short)]
     yes: bool,
     /// Print the whole answer as JSON, with the fields execution_id, status, category, result,
-    /// filtered (if filters shortened it), warnings, nudge, receipt
+    /// stdout and stderr (of a command), filtered (if filters shortened it), warnings, nudge,
+    /// receipt
     #[arg(long)]
     json: bool,
     /// Trust level of the call
@@ -277,6 +278,10 @@ struct Whole<'a> {
     category: Option<&'static str>,
     result: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    stdout: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stderr: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     filtered: Option<FilterConfidence>,
     warnings: &'a [counterfoil_admission::Issue],
     /// A hint for a model that repeats itself.
@@ -295,11 +300,14 @@ fn whole<'a>(
     });
     let id = answer.map(|a| &a.execution_id).or(receipt.map(|r| &r.execution_id));
     let category = answer.and_then(|a| a.category).or(receipt.and_then(|r| r.category));
+    let printed = answer.and_then(|answer| answer.envelope.as_ref());
     Whole {
         execution_id: id,
         status: status.name(),
         category: category.map(|category| category.name()),
         result,
+        stdout: printed.map(|printed| printed.stdout.as_str()),
+        stderr: printed.map(|printed| printed.stderr.as_str()),
         filtered: answer.and_then(|answer| answer.filtered),
         warnings: answer.map(|answer| answer.warnings.as_slice()).unwrap_or_default(),
         nudge: answer.and_then(|answer| answer.nudge.as_deref()),
