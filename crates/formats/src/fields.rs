@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
-use counterfoil_model::Arguments;
+use counterfoil_model::{Arguments, LossyText};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -164,7 +164,9 @@ pub(crate) fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
     }
     match serde_json::from_str::<String>(raw.get()) {
         Ok(text) => Some(Cow::Owned(text)),
-        Err(_) => serde_json::from_str::<Lossy>(raw.get()).ok().map(|lossy| Cow::Owned(lossy.0)),
+        Err(_) => {
+            serde_json::from_str::<LossyText>(raw.get()).ok().map(|lossy| Cow::Owned(lossy.0))
+        }
     }
 }
 
@@ -256,26 +258,6 @@ impl<'de> Deserialize<'de> for Element<'de> {
 /// The elements of a JSON array; `None` for any other value.
 pub(crate) fn array(raw: &RawValue) -> Option<Vec<&RawValue>> {
     raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok()).flatten()
-}
-
-struct Lossy(String);
-
-impl<'de> Deserialize<'de> for Lossy {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        struct Bytes;
-        impl Visitor<'_> for Bytes {
-            type Value = Lossy;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
-                Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
-            }
-        }
-        reader.deserialize_bytes(Bytes)
-    }
 }
 
 /// Arguments as emitted: the content of a string, the JSON of any other value, `{}` if absent.

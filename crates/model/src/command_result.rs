@@ -2,12 +2,11 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{Deserialize, Deserializer, Visitor};
 use serde_json::value::RawValue;
 
 use crate::call::Outcome;
+use crate::json::LossyText;
 
 /// Members for the exit code of a command.
 const CODES: [&str; 6] =
@@ -115,27 +114,7 @@ fn shown(raw: &RawValue) -> String {
 
 /// The text of a JSON string; half a surrogate pair is replaced.
 fn text_of(written: &str) -> String {
-    serde_json::from_str::<Lossy>(written).map_or_else(|_| written.to_owned(), |text| text.0)
-}
-
-struct Lossy(String);
-
-impl<'de> Deserialize<'de> for Lossy {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        struct Bytes;
-        impl Visitor<'_> for Bytes {
-            type Value = Lossy;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Lossy, E> {
-                Ok(Lossy(String::from_utf8_lossy(bytes).into_owned()))
-            }
-        }
-        reader.deserialize_bytes(Bytes)
-    }
+    serde_json::from_str::<LossyText>(written).map_or_else(|_| written.to_owned(), |text| text.0)
 }
 
 #[cfg(test)]

@@ -64,6 +64,28 @@ fn from_serde(error: serde_json::Error) -> JsonError {
     if error.is_eof() { JsonError::Truncated(wrong) } else { JsonError::Invalid(wrong) }
 }
 
+/// A JSON string in which half surrogate pairs, which are no text, are replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LossyText(pub String);
+
+impl<'de> Deserialize<'de> for LossyText {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = LossyText;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<LossyText, E> {
+                Ok(LossyText(String::from_utf8_lossy(bytes).into_owned()))
+            }
+        }
+        reader.deserialize_bytes(Bytes)
+    }
+}
+
 /// What is wrong with a JSON text and where, without the words of the parser and of Rust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongJson {

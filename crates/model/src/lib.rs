@@ -48,7 +48,7 @@ pub use hidden::{
     HIDDEN, is_hidden, names_hidden, take_hidden_out, without_hidden, without_hidden_arguments,
     without_hidden_parameters,
 };
-pub use json::{JsonError, JsonLimits, WrongJson, in_plain_words, parse_strict};
+pub use json::{JsonError, JsonLimits, LossyText, WrongJson, in_plain_words, parse_strict};
 pub use receipt::{BackgroundRun, Confinement, PermitBasis, RecordedReceipt, SideEffect, Status};
 pub use span::Span;
 pub use tool::{Catalog, Effects, Origin, Presentation, Tool};

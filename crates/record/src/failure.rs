@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use counterfoil_model::LossyText;
+
 use crate::lists::{BAD_STATES, HTTP_ERRORS, OUTCOMES, REASONS};
 use crate::members::{each_raw, is_empty};
 use crate::status::{CallStatus, told_by_opening};
@@ -124,13 +126,14 @@ fn reports(key: &str, value: Option<&str>) -> bool {
     }
 }
 
-/// The text of a JSON string. One that cannot be decoded is returned as it is written.
+/// The text of a JSON string.
 fn text_of(value: &str) -> Option<Cow<'_, str>> {
     let written = value.strip_prefix('"')?.strip_suffix('"')?;
     if !written.contains('\\') {
         return Some(Cow::Borrowed(written));
     }
-    Some(serde_json::from_str(value).map_or(Cow::Borrowed(written), Cow::Owned))
+    let decoded = serde_json::from_str::<LossyText>(value);
+    Some(decoded.map_or(Cow::Borrowed(written), |text| Cow::Owned(text.0)))
 }
 
 /// Whether a message is only the name of an HTTP error.

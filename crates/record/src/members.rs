@@ -5,8 +5,9 @@
 
 use std::fmt;
 
+use counterfoil_model::LossyText;
+use serde::Deserializer as _;
 use serde::de::{Error as _, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 /// Passes each member of a JSON object, with its name in lower case, to a function until the
@@ -32,7 +33,8 @@ impl<'de, L: FnMut(&str, Option<&str>) -> bool> Visitor<'de> for Members<L> {
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Name(name)) = map.next_key()? {
+        while let Some(LossyText(name)) = map.next_key()? {
+            let name = name.to_ascii_lowercase();
             match map.next_value::<&RawValue>() {
                 Ok(value) if (self.0)(&name, Some(value.get())) => {}
                 Ok(_) => return Err(A::Error::custom("no more is asked for")),
@@ -43,27 +45,6 @@ impl<'de, L: FnMut(&str, Option<&str>) -> bool> Visitor<'de> for Members<L> {
             }
         }
         Ok(())
-    }
-}
-
-/// A name in lower case, with half surrogate pairs replaced.
-struct Name(String);
-
-impl<'de> Deserialize<'de> for Name {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        struct Bytes;
-        impl Visitor<'_> for Bytes {
-            type Value = Name;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name")
-            }
-
-            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Name, E> {
-                Ok(Name(String::from_utf8_lossy(bytes).to_ascii_lowercase()))
-            }
-        }
-        reader.deserialize_bytes(Bytes)
     }
 }
 
