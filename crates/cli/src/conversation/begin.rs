@@ -109,10 +109,9 @@ pub(crate) fn begin(
     let conversation = conversation(&session, known, kept.as_ref())?;
     let embeds = own.settings().embedding_model.is_some();
     let embedder = embeds.then(|| Arc::clone(&own) as Arc<dyn Embedder>);
-    let scheduler = store.as_ref().map(|store| {
-        let clock = Arc::clone(&clock);
-        Scheduler::new(Arc::clone(store), clock, time_zone(), guard.workspace())
-    });
+    let schedules =
+        |store| Scheduler::new(store, Arc::clone(&clock), time_zone(), guard.workspace());
+    let scheduler = store.clone().map(schedules);
     let memory = store.map(|store| Memory::new(store, clock, embedder));
     let skills = skills(&options, &settings, &guard, &mut notices)?;
     let introduction = [introduction(&guard), skills.introduction()].join("\n\n");

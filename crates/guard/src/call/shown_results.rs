@@ -50,7 +50,7 @@ impl Guard {
     /// What the agent sees of a result that was read from the ledger. The ledger does not say
     /// whether the tool returned JSON or a text that looks like it, or how much the executor would
     /// show. `shown`, the digest and the bytes of what the agent saw, tells which it was; if none
-    /// fits, canonical JSON counts as JSON, and a text has at most so many characters.
+    /// fits, canonical JSON counts as JSON, and a text is cut to as many characters as bytes were shown.
     fn show_again(&self, recorded: Recorded, shown: Option<(Digest, u64)>) -> String {
         let is_shown = |text: &String| {
             shown.is_some_and(|(digest, _)| Digest::of_bytes(text.as_bytes()) == digest)

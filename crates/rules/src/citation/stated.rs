@@ -105,11 +105,11 @@ pub(crate) fn cited(text: &str) -> Cited {
         })
         .filter(|stated| stated.id.is_some() || stated.tool.is_some())
         .collect();
-    let below = objects_below_ids(text, &ids, &fences);
+    let after = objects_after_ids(text, &ids, &fences);
     let lists = headed_blocks(text, &ids, &fences);
-    let apart = |list: &Stated| !below.iter().any(|object| object.span.overlaps(list.span));
+    let apart = |list: &Stated| !after.iter().any(|object| object.span.overlaps(list.span));
     found.extend(lists.into_iter().filter(apart));
-    found.extend(below);
+    found.extend(after);
     found.sort_by_key(|stated| stated.span.start);
     let mut ids = ids;
     for mention in &mut ids {
@@ -196,35 +196,34 @@ fn is_head(line: &str) -> bool {
     ends && heads().any(|head| line.contains(head))
 }
 
-/// Objects that name neither a tool nor an execution, directly behind words that cite an execution:
+/// Objects that name neither a tool nor an execution, directly after words that cite an execution:
 /// "The tool returned (execution_id: …): {…}".
-fn objects_below_ids(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
+fn objects_after_ids(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
     let places: BTreeMap<usize, &str> = ids
         .iter()
         .filter_map(|mention| {
             let head = text.get(..mention.span.end)?.rsplit('\n').next()?;
-            let behind =
-                text.get(mention.span.end..)?.trim_start_matches(ENDS_CITATION).trim_start();
+            let rest = text.get(mention.span.end..)?.trim_start_matches(ENDS_CITATION).trim_start();
             // The line that opens a fenced block.
-            let behind = match behind.strip_prefix("```") {
+            let rest = match rest.strip_prefix("```") {
                 Some(fence) => fence.split_once('\n')?.1.trim_start(),
-                None => behind,
+                None => rest,
             };
-            let cites = only_cites(head, &mention.id) && behind.starts_with('{');
-            cites.then_some((text.len() - behind.len(), mention.id.as_str()))
+            let cites = only_cites(head, &mention.id) && rest.starts_with('{');
+            cites.then_some((text.len() - rest.len(), mention.id.as_str()))
         })
         .collect();
     if places.is_empty() {
         return Vec::new();
     }
-    let below = |literal: Literal| {
+    let after = |literal: Literal| {
         let id = (*places.get(&literal.span.start)?).to_owned();
         let setting = fences.setting(literal.span.start);
         let speaks = speaks_of_tool(&literal.members);
         let object = stated(literal.span, literal.members, true, setting);
         (!speaks).then_some(Stated { id: Some(id), ..object })
     };
-    objects(text, |_| true).into_iter().filter_map(below).collect()
+    objects(text, |_| true).into_iter().filter_map(after).collect()
 }
 
 /// `key: value` lines below words such as "Tool result:", or below a line with an execution id.
@@ -265,7 +264,7 @@ fn headed_blocks(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
     found
 }
 
-/// What ends words that cite an execution.
+/// The characters after the id in such words.
 const ENDS_CITATION: [char; 6] = ['*', '`', ')', ']', ':', ' '];
 
 /// "Speed test (execution_id: …):": whether a line ends with the id and names nothing but its

@@ -75,7 +75,7 @@ fn judge(
 }
 
 /// Why a missing call does not prove that the action was not done. It proves it if the agent reports
-/// the action as its own or as something that has come about, had a tool for such actions, and could
+/// the action as its own, had a tool for such actions, and could
 /// not have done it by other means.
 fn doubt(facts: &Facts<'_>, said: &ActionClaim) -> Option<&'static str> {
     let text = said.claim.text.as_str();

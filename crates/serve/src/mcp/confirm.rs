@@ -59,7 +59,7 @@ impl Gateway {
         }
     }
 
-    /// Records that a call is not made because nobody decided on it.
+    /// Records that a call is not made because the person gave no decision.
     pub(super) async fn give_up(&self, held: &Held, answer: PersonsAnswer) {
         if let Err(error) = self.record_answer(held, answer).await {
             tracing::error!("cannot record the end of a call: {error}");

@@ -44,7 +44,7 @@ pub struct Gateway {
     /// Whether its client is one of many without a session, and who that is, as far as it says so.
     pub(super) alone: bool,
     pub(super) client: Option<String>,
-    /// Whether there are several servers behind it, whose questions say who asks.
+    /// Whether it serves several servers, whose questions already name the one that asks.
     pub(super) several: bool,
     shared: Arc<Mutex<Shared>>,
     state: Mutex<State>,
@@ -160,7 +160,7 @@ impl Gateway {
         Self { redacts, ..self }
     }
 
-    /// Sets whether there are several servers behind it, whose questions say who asks.
+    /// Sets whether it serves several servers, whose questions already name the one that asks.
     pub(crate) fn of_several(self, several: bool) -> Self {
         Self { several, ..self }
     }
