@@ -9,10 +9,10 @@ use super::compare::{difference, different_number, foreign_numbers, spaced};
 use super::fault::{Citation, Fault};
 use super::known::{Known, Register};
 use super::presented::is_blank;
-use super::stated::{Cited, Mention, Setting, Stated, cited};
+use super::stated::{Cited, Mention, Setting, Stated, cited, is_part, only_speaks_of};
 use crate::action::is_start;
 use crate::facts::{Answer, Facts};
-use crate::prose::{Clause, Prose, sets, unasserted};
+use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, sets, unasserted};
 use crate::tool_use::same;
 
 /// All citations of the transcript, by message and position.
@@ -86,7 +86,7 @@ impl Bench<'_, '_> {
             found.push(Citation { claim, faults, evidence });
         }
         for mention in &cited.ids {
-            if !done.insert(&mention.id) {
+            if !done.insert(&mention.id) || is_example(&answer.prose, mention.span) {
                 continue;
             }
             let mut faults = Vec::new();
@@ -94,7 +94,10 @@ impl Bench<'_, '_> {
             if let Some(known) = self.register.get(&mention.id, turn) {
                 evidence.push(known.evidence(""));
                 self.verify(answer, known, None, &mut faults);
-                faults.extend(self.other_tool(text, mention, known));
+                let mut places = text.match_indices(&mention.id);
+                faults.extend(places.find_map(|(at, _)| {
+                    self.other_tool(&answer.prose, mention, at, known)
+                }));
             } else if self.is_unknown(mention.setting, &mention.id, mention.labelled, turn) {
                 faults.push(self.unknown(&mention.id, turn));
             } else {
@@ -196,19 +199,90 @@ impl Bench<'_, '_> {
     }
 
     /// "The `ping` tool returned (execution_id: …)", about an execution of another tool.
-    fn other_tool(&self, text: &str, mention: &Mention, known: &Known<'_>) -> Option<Fault> {
-        let line = text.get(..mention.span.start)?.rsplit('\n').next()?;
-        let (stated, between) = self.register.last_named_in(line)?;
-        let plain = |word: &str| sets::BETWEEN_TOOL_AND_ID.list.contains(&word);
-        let lower = between.to_ascii_lowercase();
-        let mut words = lower.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-        let belongs = words.all(|word| word.is_empty() || plain(word));
+    /// The id is at byte `at`.
+    fn other_tool(
+        &self,
+        prose: &Prose<'_>,
+        mention: &Mention,
+        at: usize,
+        known: &Known<'_>,
+    ) -> Option<Fault> {
+        if mention.setting == Setting::Code {
+            return None;
+        }
+        let start = prose.text.get(..at)?.rfind('\n').map_or(0, |at| at + 1);
+        let row = prose.text.get(start..)?.lines().next()?;
+        let line = prose.text.get(start..at)?;
         let recorded = known.tools.first()?;
+        let stated = match line.trim_start().starts_with(['|', '-', '*', '•']) {
+            true => self.named_in_row(prose, start, row),
+            false => self
+                .named_before(line)
+                .or_else(|| self.described_before(line, recorded))
+                .filter(|_| mention.labelled),
+        }?;
         let other = !known.tools.iter().any(|tool| same(tool, stated));
-        (belongs && other && mention.labelled && mention.setting != Setting::Code).then(|| {
-            Fault::OtherTool { stated: stated.to_owned(), recorded: recorded.clone().into_owned() }
+        other.then(|| Fault::OtherTool {
+            stated: stated.to_owned(),
+            recorded: recorded.clone().into_owned(),
         })
     }
+
+    /// The tool that a line names before an id, if nothing but plain words separate them, or if the
+    /// sentence begins with the tool.
+    fn named_before(&self, line: &str) -> Option<&str> {
+        let named = self.register.named_in(line);
+        let (at, stated) = *named.last()?;
+        let (before, after) = (line.get(..at)?, line.get(at + stated.len()..)?);
+        let before = before.rsplit(". ").next().unwrap_or(before);
+        let leads = only_speaks_of(before, "") && named.len() == 1 && !after.contains(". ");
+        (leads || only_speaks_of(after, "")).then_some(stated)
+    }
+
+    /// "The speed test (execution_id: …)": the only tool that the words before an id consist of.
+    fn described_before(&self, line: &str, recorded: &str) -> Option<&str> {
+        /// One word may describe another tool as well.
+        const FEW: usize = 2;
+        let line = line.rsplit(". ").next().unwrap_or(line).to_ascii_lowercase();
+        let words = || line.split(|c: char| !c.is_alphanumeric());
+        let parts = |tool: &str| words().filter(|word| is_part(word, tool)).count();
+        let recorded = parts(&recorded.to_ascii_lowercase());
+        let mut described = self.register.tools().filter(|tool| {
+            let name = tool.to_ascii_lowercase();
+            parts(&name) >= FEW && only_speaks_of(&line, &name)
+        });
+        let first = described.next()?;
+        (recorded == 0 && described.next().is_none()).then_some(first)
+    }
+
+    /// The only tool that a list item or the row of a table names, if it denies and doubts nothing.
+    fn named_in_row(&self, prose: &Prose<'_>, start: usize, row: &str) -> Option<&str> {
+        let [(_, stated)] = self.register.named_in(row)[..] else { return None };
+        let spelled = stated.contains(['_', '-']) || stated.chars().skip(1).any(char::is_uppercase);
+        let span = Span::new(start, start + row.len());
+        let open = Tags::NEGATION.or(Tags::MODAL).or(Tags::HEDGE).or(Tags::INTEND);
+        let open = |t: &Token| span.contains(t.span()) && t.has(open);
+        (spelled && !prose.tokens.iter().any(open)).then_some(stated)
+    }
+}
+
+/// "An id looks like ping_…", "for example (execution_id: ping_…)", "what is ping_…?": whether the
+/// sentence cites no execution with this id.
+fn is_example(prose: &Prose<'_>, id: Span) -> bool {
+    let holds = |clause: &&Clause| clause.span.overlaps(id);
+    let Some(clause) = prose.clauses.iter().find(holds) else { return false };
+    let sentence = prose.sentences.get(clause.sentence);
+    let tokens = sentence.map_or(&[][..], |sentence| prose.tokens(sentence.tokens.clone()));
+    let before = tokens.iter().take_while(|t| t.span().end <= id.start);
+    let words: Vec<&Token> = before.filter(|t| t.kind == TokenKind::Word).collect();
+    let compared = match words.as_slice() {
+        [.., such, last] if prose.is_word(last, "as") => prose.is_word(such, "such"),
+        [.., last] => prose.is_word(last, "like"),
+        [] => false,
+    };
+    compared
+        || clause.mood == Mood::Question
+        || tokens.iter().any(|t| prose.is(t, words!["example", "examples", "e.g", "format"]))
 }
 
 /// Whether the words around a citation, or the object itself, say that the execution failed.

@@ -175,22 +175,29 @@ impl<'f> Register<'f> {
         self.tools.iter().any(|tool| tool == name)
     }
 
-    /// The last tool that a text names exactly and as a whole word, with the text after it.
-    pub(crate) fn last_named_in<'s>(&'s self, text: &'s str) -> Option<(&'s str, &'s str)> {
+    /// The names of all tools that the agent had or called.
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().map(AsRef::as_ref)
+    }
+
+    /// The tools that a text names exactly and as a whole word, in text order.
+    pub(crate) fn named_in(&self, text: &str) -> Vec<(usize, &str)> {
         let within = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
-        let mut last: Option<(usize, &str)> = None;
+        let whole = |at: usize, tool: &str| {
+            let (before, after) = (text.get(..at), text.get(at + tool.len()..));
+            before.is_some_and(|text| !text.ends_with(within))
+                && after.is_some_and(|text| !text.starts_with(within))
+        };
+        let places = |tool: &'_ str| -> Vec<usize> {
+            let places = text.match_indices(tool).map(|(at, _)| at);
+            places.filter(|at| whole(*at, tool)).collect()
+        };
+        let mut found = Vec::new();
         for tool in &self.tools {
-            for (at, _) in text.match_indices(tool.as_ref()) {
-                let (before, after) = (text.get(..at)?, text.get(at + tool.len()..)?);
-                let whole = !before.ends_with(within) && !after.starts_with(within);
-                let longer = (at, tool.len()) > last.map_or((0, 0), |(at, name)| (at, name.len()));
-                if whole && longer {
-                    last = Some((at, tool.as_ref()));
-                }
-            }
+            found.extend(places(tool).into_iter().map(|at| (at, tool.as_ref())));
         }
-        let (at, tool) = last?;
-        Some((tool, text.get(at + tool.len()..)?))
+        found.sort_unstable();
+        found
     }
 
     /// Whether results carried ids before message `turn`, so that the agent could cite them.

@@ -96,12 +96,16 @@ pub(crate) fn cited(text: &str) -> Cited {
     let mut found: Vec<Stated> = objects(text, speaks_of_tool)
         .into_iter()
         .map(|literal| {
-            let headed = is_headed(text, literal.span.start);
+            let head = line_before(text, literal.span.start);
+            let headed = head.is_some_and(is_head);
             let setting = fences.setting(literal.span.start);
             let before = text.get(..literal.span.start).unwrap_or_default();
             let before = before.trim_end_matches([' ', '\t']);
             let alone = before.is_empty() || before.ends_with(['\n', ':']);
-            Stated { alone, ..stated(literal.span, literal.members, headed, setting) }
+            let mut one = stated(literal.span, literal.members, headed, setting);
+            let introduced = |tool: &str| head.is_some_and(|line| introduces(line, tool));
+            one.headed |= one.tool.as_deref().is_some_and(introduced);
+            Stated { alone, ..one }
         })
         .filter(|stated| stated.id.is_some() || stated.tool.is_some())
         .collect();
@@ -176,16 +180,38 @@ fn tool_of(value: &str) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// Whether the text just before `at` introduces a result.
-fn is_headed(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
-    let line = before
-        .lines()
-        .rev()
-        .map(str::trim)
-        .take(4)
-        .find(|line| !line.is_empty() && !line.starts_with("```"));
-    line.is_some_and(is_head)
+/// The last line before `at` that is not empty and opens no fenced block.
+fn line_before(text: &str, at: usize) -> Option<&str> {
+    let mut lines = text.get(..at)?.lines().rev().map(str::trim).take(4);
+    lines.find(|line| !line.is_empty() && !line.starts_with("```"))
+}
+
+/// "Here is the result of the speed test:": whether a line names nothing but a result of this tool.
+fn introduces(line: &str, tool: &str) -> bool {
+    let line = line.rsplit(". ").next().unwrap_or(line);
+    let lower = line.to_ascii_lowercase();
+    let tool = tool.to_ascii_lowercase();
+    let result = |word: &str| matches!(word, "result" | "results" | "output" | "response");
+    let words = || lower.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    lower.ends_with(':')
+        && words().any(result)
+        && words().any(|word| word == tool || is_part(word, &tool))
+        && only_speaks_of(&lower, &tool)
+}
+
+/// Whether a word is a part of a tool's name.
+pub(super) fn is_part(word: &str, tool: &str) -> bool {
+    !word.is_empty() && tool.split(['_', '-', '.']).any(|part| part == word)
+}
+
+/// Whether a text names nothing but a tool, given in small letters, and its execution.
+pub(super) fn only_speaks_of(text: &str, tool: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    let mut words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    words.all(|word| {
+        let plain = sets::BETWEEN_TOOL_AND_ID.list.contains(&word);
+        word.is_empty() || word == tool || plain || is_part(word, tool)
+    })
 }
 
 fn is_head(line: &str) -> bool {
@@ -272,14 +298,8 @@ const ENDS_CITATION: [char; 6] = ['*', '`', ')', ']', ':', ' '];
 fn only_cites(line: &str, id: &str) -> bool {
     let Some((before, after)) = line.split_once(id) else { return false };
     let tool = ExecutionId::parse(id).map_or("", |id| id.tool).to_ascii_lowercase();
-    let of_tool = |word: &str| tool.split(['_', '-', '.']).any(|part| part == word);
-    let before = before.to_ascii_lowercase();
-    let mut words = before.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     after.chars().all(|c| ENDS_CITATION.contains(&c))
-        && words.all(|word| {
-            let plain = sets::BETWEEN_TOOL_AND_ID.list.contains(&word);
-            word.is_empty() || word == tool || plain || of_tool(word)
-        })
+        && only_speaks_of(before, &tool)
 }
 
 impl Stated {
@@ -407,7 +427,11 @@ impl Fences {
             match open {
                 Some((mark, from, setting)) => {
                     if line.starts_with(mark) && line.trim_start_matches(['`', '~']).is_empty() {
-                        found.push((Span::new(from, start), setting));
+                        let span = Span::new(from, start);
+                        // A literal alone is data, whatever the language.
+                        let literal = span.slice(text).trim();
+                        let data = literal.starts_with('{') && literal.ends_with('}');
+                        found.push((span, if data { Setting::Fence } else { setting }));
                         open = None;
                     }
                 }

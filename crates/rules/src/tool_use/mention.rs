@@ -271,7 +271,10 @@ fn use_of(
     let before = prose.tokens(clause.tokens.start..thing.tokens.start);
     let behind = prose.tokens(thing.tokens.end..clause.tokens.end);
     let open = before.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION)));
-    if open && !before.iter().any(|t| t.has(Tags::COORDINATE)) || has_text(prose, behind) {
+    if open && !before.iter().any(|t| t.has(Tags::COORDINATE))
+        || has_text(prose, behind)
+        || is_of_code(prose, clause, thing)
+    {
         return None;
     }
     if after {
@@ -307,6 +310,30 @@ fn tells_a_text(prose: &Prose<'_>, clause: &Clause) -> bool {
     quoted
         || within && text(led) && !led.iter().any(|t| t.has(Tags::AGENT))
         || is_of_a_text(prose, tokens)
+}
+
+/// "I used the X API in the code", "the X API shows …, according to its docs": whether an interface is
+/// mentioned as part of a text, or of code that the answer shows.
+fn is_of_code(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
+    let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
+    let is_place = |t: &Token| {
+        let places = [&sets::TEXTS, &sets::OF_CODE, &sets::KEPT_IN_FILES];
+        t.kind == TokenKind::Path
+            || prose.is(t, words!["code", "reference"])
+            || places.into_iter().any(|set| prose.is(t, set))
+    };
+    let behind = prose.tokens(thing.tokens.end..end);
+    let leads = |(at, token): (usize, &Token)| {
+        token.has(Tags::PREPOSITION) && behind.iter().skip(at + 1).take(4).any(is_place)
+    };
+    let placed = behind.first().is_some_and(is_place) || behind.iter().enumerate().any(leads);
+    let shown = || {
+        let name = thing.name.to_ascii_lowercase();
+        let code = prose.blocks.iter().filter(|block| block.kind == BlockKind::Code);
+        code.map(|block| block.span.slice(prose.text).to_ascii_lowercase())
+            .any(|code| code.contains(&name))
+    };
+    sets::OF_CODE.hold(thing.noun.as_bytes()) && (placed || shown())
 }
 
 /// "the X tool's manual": about a text on the tool.
