@@ -14,6 +14,7 @@ mod search;
 mod several;
 mod support;
 mod told_act;
+mod unseen;
 mod verdict;
 mod words;
 
@@ -24,5 +25,6 @@ pub(crate) use family::is_start;
 pub(crate) use judge::actions;
 pub(crate) use objects::{mentions, objects_in};
 pub(crate) use support::is_supported;
+pub(crate) use unseen::unseen_file;
 pub(crate) use verdict::{ActionVerdict, NOT_OWN};
 pub(crate) use words::stem;

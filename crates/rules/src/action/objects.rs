@@ -79,7 +79,7 @@ fn looks_like_path(text: &str) -> bool {
 }
 
 /// A path without its line numbers: `a.rs:12-40`.
-fn without_lines(text: &str) -> &str {
+pub(super) fn without_lines(text: &str) -> &str {
     let lines = |rest: &str| {
         !rest.is_empty()
             && rest.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b',' | b':'))

@@ -95,9 +95,9 @@ impl Bench<'_, '_> {
                 evidence.push(known.evidence(""));
                 self.verify(answer, known, None, &mut faults);
                 let mut places = text.match_indices(&mention.id);
-                faults.extend(places.find_map(|(at, _)| {
-                    self.other_tool(&answer.prose, mention, at, known)
-                }));
+                faults.extend(
+                    places.find_map(|(at, _)| self.other_tool(&answer.prose, mention, at, known)),
+                );
             } else if self.is_unknown(mention.setting, &mention.id, mention.labelled, turn) {
                 faults.push(self.unknown(&mention.id, turn));
             } else {

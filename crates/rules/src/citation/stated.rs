@@ -298,8 +298,7 @@ const ENDS_CITATION: [char; 6] = ['*', '`', ')', ']', ':', ' '];
 fn only_cites(line: &str, id: &str) -> bool {
     let Some((before, after)) = line.split_once(id) else { return false };
     let tool = ExecutionId::parse(id).map_or("", |id| id.tool).to_ascii_lowercase();
-    after.chars().all(|c| ENDS_CITATION.contains(&c))
-        && only_speaks_of(before, &tool)
+    after.chars().all(|c| ENDS_CITATION.contains(&c)) && only_speaks_of(before, &tool)
 }
 
 impl Stated {

@@ -1,7 +1,7 @@
 use counterfoil_model::{Code, Family, Mode, Origin, Tool};
 use counterfoil_record::names_shell;
 
-use crate::action::{ActionClaim, ActionVerdict, NOT_OWN, actions, is_supported};
+use crate::action::{ActionClaim, ActionVerdict, NOT_OWN, actions, is_supported, unseen_file};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
@@ -57,6 +57,14 @@ fn judge(
                 )
                 .provable_if(!facts.acts_freely_before(said.claim.turn))
                 .evidence(facts.evidence_at(at));
+            findings.contradicted(facts, &said.claim, note);
+        }
+        ActionVerdict::Unseen => {
+            let file = unseen_file(facts, said).map_or("", |file| file.text.as_str());
+            let note = Note::proven(format!(
+                "the agent says it changed `{file}`, but no call or result mentions this file"
+            ))
+            .help("change the file with a tool, or name the file that was changed");
             findings.contradicted(facts, &said.claim, note);
         }
         ActionVerdict::Absent => {
