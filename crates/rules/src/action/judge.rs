@@ -9,7 +9,7 @@ use super::extract::{ActionClaim, action_claims};
 use super::objects::mentions;
 use super::search::{Found, Search};
 use super::several::failed_of_several;
-use super::unseen::unseen_file;
+use super::unseen::unseen_object;
 use super::verdict::{ActionVerdict, NOT_OWN};
 use super::words::{head, stem};
 use crate::facts::{Facts, kindred, vouching};
@@ -30,7 +30,7 @@ pub(crate) fn actions<'f>(facts: &'f Facts<'_>) -> &'f [(ActionClaim, ActionVerd
 /// Judges a claimed action against what was done before it. The first of these that yields an
 /// answer decides: deeds of its kind, other evidence in the record, and finally the absence of any.
 fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
-    if unseen_file(facts, said).is_some() {
+    if unseen_object(facts, said).is_some() {
         return ActionVerdict::Unseen;
     }
     let search = Search::new(facts, said, vouching(said.family));

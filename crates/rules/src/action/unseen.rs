@@ -1,4 +1,4 @@
-//! Finds claimed changes of files that the record mentions nowhere.
+//! Finds claimed actions on things that the record mentions nowhere.
 
 use counterfoil_model::{Family, Object, ObjectKind, Role};
 
@@ -8,40 +8,92 @@ use crate::facts::Facts;
 use crate::prose::has_file_extension;
 use crate::values::AnyCase;
 
-/// The file that the agent says it changed, if a record of all its work mentions no file of this
-/// name.
-pub(crate) fn unseen_file<'s>(facts: &Facts<'_>, said: &'s ActionClaim) -> Option<&'s Object> {
+/// The file, id or address that the agent says it acted on, if a record of all its work does not
+/// mention it.
+pub(crate) fn unseen_object<'s>(facts: &Facts<'_>, said: &'s ActionClaim) -> Option<&'s Object> {
     let turn = said.claim.turn;
-    let edits = !matches!(said.family, Family::Read | Family::Search | Family::Compute);
-    let mut files = said.claim.objects.iter().filter(|object| object.kind == ObjectKind::Path);
-    let file = files.find(|object| edits && is_unseen(facts, object, turn))?;
+    let acts = !matches!(said.family, Family::Read | Family::Search | Family::Compute);
+    let mut objects = said.claim.objects.iter();
+    let object = objects.find(|object| acts && is_unseen(facts, object, turn))?;
     let whole = said.direct
         && facts.shows_all_before(turn)
         && facts.record().count_before(turn) > 0
         && !facts.delegates_before(turn)
         && !facts.called_unknown_tool_before(turn);
-    whole.then_some(file)
+    whole.then_some(object)
 }
 
-/// Whether no call, result or instruction before a message contains the name of the file, not even
-/// without its extension.
-fn is_unseen(facts: &Facts<'_>, file: &Object, turn: usize) -> bool {
-    /// Shorter names occur within other words.
-    const SHORTEST: usize = 3;
-    let path = without_lines(&file.text);
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
-    if !has_file_extension(path) || stem.len() < SHORTEST {
+/// Whether no call, result or instruction before a message mentions the object in any spelling. Of
+/// ids, one of the same kind has to occur: others may be known from elsewhere, such as `RFC-7519`.
+fn is_unseen(facts: &Facts<'_>, object: &Object, turn: usize) -> bool {
+    let names = spellings(object);
+    if names.is_empty() || facts.source_of(&object.text, turn, true).is_some() {
         return false;
     }
-    if facts.source_of(name, turn, true).is_some() {
-        return false;
-    }
-    let stem = AnyCase::new(stem);
+    let names: Vec<AnyCase<'_>> = names.iter().map(|name| AnyCase::new(name)).collect();
+    let mentions = |text: &str| names.iter().any(|name| name.stands_in(text));
+    let kind = object.text.trim_end_matches(|c: char| c.is_ascii_digit());
+    let known_kind = object.kind != ObjectKind::Id
+        || is_hash(&object.text)
+        || texts_before(facts, turn).any(|text| has_kind(text, kind));
+    known_kind && !texts_before(facts, turn).any(mentions)
+}
+
+/// Every call, result and instruction before a message.
+fn texts_before<'f>(facts: &'f Facts<'_>, turn: usize) -> impl Iterator<Item = &'f str> {
     let record = facts.record();
     let calls = record.executions().iter().take(record.count_before(turn));
-    let mut calls = calls.flat_map(|call| [call.arguments(), call.text()]);
     let messages = facts.transcript().messages.iter().take(turn);
-    let mut told = messages.filter(|message| message.role != Role::Assistant);
-    !calls.any(|text| stem.stands_in(text)) && !told.any(|message| stem.stands_in(&message.text))
+    let told = messages.filter(|message| message.role != Role::Assistant);
+    let told = told.map(|message| message.text.as_str());
+    calls.flat_map(|call| [call.arguments(), call.text()]).chain(told)
+}
+
+/// Whether a text contains the beginning of an id with a digit after it.
+fn has_kind(text: &str, kind: &str) -> bool {
+    let digit = |(at, _): (usize, &str)| text.as_bytes().get(at + kind.len());
+    text.match_indices(kind).filter_map(digit).any(u8::is_ascii_digit)
+}
+
+/// The texts of which one has to occur wherever the object is mentioned: the name of a file without
+/// its extension, an address, an id with and without its separators. Empty if other words may mean
+/// the same thing.
+fn spellings(object: &Object) -> Vec<String> {
+    /// Shorter names occur within other words.
+    const SHORTEST: usize = 3;
+    let spelled = match object.kind {
+        ObjectKind::Path => {
+            let path = without_lines(&object.text);
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+            if has_file_extension(path) { vec![stem.to_owned()] } else { Vec::new() }
+        }
+        ObjectKind::Email => vec![object.text.clone()],
+        ObjectKind::Id if is_id(&object.text) => {
+            let id = object.text.trim_start_matches('#');
+            ["-", "", " ", "_"].iter().map(|by| id.replace(['-', '_'], by)).collect()
+        }
+        _ => Vec::new(),
+    };
+    if spelled.iter().any(|name| name.len() < SHORTEST) { Vec::new() } else { spelled }
+}
+
+/// `TSK-9038`, `#8810`, `a1b2c3d`: whether it is an id, and no version or amount.
+fn is_id(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    let plain = text.bytes().all(|b| b.is_ascii_alphanumeric() || b"#-_".contains(&b));
+    let labelled = text.starts_with(|c: char| c.is_ascii_uppercase() || c == '#')
+        && text.contains(['#', '-', '_']);
+    plain && digits >= 2 && (labelled || is_hash(text))
+}
+
+/// `a1b2c3d`: whether it may be the hash of a commit.
+fn is_hash(text: &str) -> bool {
+    const SHORTEST: usize = 7;
+    let hexadecimal = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    let mixed = |of: fn(&u8) -> bool| text.bytes().any(|b| of(&b));
+    text.len() >= SHORTEST
+        && text.bytes().all(hexadecimal)
+        && mixed(u8::is_ascii_digit)
+        && mixed(u8::is_ascii_alphabetic)
 }

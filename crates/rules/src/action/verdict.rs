@@ -12,7 +12,7 @@ pub(crate) enum ActionVerdict {
     Elsewhere(usize),
     /// It shows nothing of the kind, and would if it had happened.
     Absent,
-    /// It mentions the claimed file nowhere, in no call, result or instruction.
+    /// It mentions the object of the action nowhere: in no call, result or instruction.
     Unseen,
     /// It cannot show the action, for this reason.
     NotCheckable(&'static str),

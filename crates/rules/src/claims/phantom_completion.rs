@@ -1,7 +1,7 @@
 use counterfoil_model::{Code, Family, Mode, Origin, Tool};
 use counterfoil_record::names_shell;
 
-use crate::action::{ActionClaim, ActionVerdict, NOT_OWN, actions, is_supported, unseen_file};
+use crate::action::{ActionClaim, ActionVerdict, NOT_OWN, actions, is_supported, unseen_object};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
@@ -60,11 +60,12 @@ fn judge(
             findings.contradicted(facts, &said.claim, note);
         }
         ActionVerdict::Unseen => {
-            let file = unseen_file(facts, said).map_or("", |file| file.text.as_str());
+            let thing = unseen_object(facts, said).map_or("", |object| object.text.as_str());
             let note = Note::proven(format!(
-                "the agent says it changed `{file}`, but no call or result mentions this file"
+                "the agent says it did this with `{thing}`, but no call, result or instruction \
+                 mentions `{thing}`"
             ))
-            .help("change the file with a tool, or name the file that was changed");
+            .help("do it with a tool, or name what was really changed");
             findings.contradicted(facts, &said.claim, note);
         }
         ActionVerdict::Absent => {
