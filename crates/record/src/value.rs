@@ -278,9 +278,8 @@ fn name(token: Token<'_>) -> Option<Value> {
     let text = token.text.trim_end_matches("()");
     let plain = |b: u8| b.is_ascii_alphanumeric() || b"_.-".contains(&b);
     let snake = text.trim_matches('_').contains('_');
-    let mut pairs = text.as_bytes().windows(2);
-    let camel = pairs
-        .any(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()));
+    let mut pairs = text.as_bytes().array_windows();
+    let camel = pairs.any(|[a, b]| a.is_ascii_lowercase() && b.is_ascii_uppercase());
     let whole = text.len() > 2 && text.bytes().all(plain) && (snake || camel);
     whole.then(|| Value::new(ValueKind::Name, text.to_lowercase(), token))
 }

@@ -198,8 +198,7 @@ fn is_single_act(prose: &Prose<'_>, clause: &Clause) -> bool {
         && predicate.subject == Subject::Agent
         && ToldAct::from_predicate(prose, clause, predicate).is_ok()
         && !behind.iter().any(acts)
-        && !behind.windows(2).any(|pair| {
-            let [first, second] = pair else { return false };
+        && !behind.array_windows().any(|[first, second]| {
             let new = second.has(names) && word(first);
             new || first.capital && word(second) && !second.capital && !second.has(Tags::COORDINATE)
         })

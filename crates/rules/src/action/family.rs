@@ -186,8 +186,7 @@ fn is_message(prose: &Prose<'_>, object: &[Token]) -> bool {
 /// Whether something was put into a file.
 pub(super) fn puts_into_file(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let object = prose.tokens(predicate.object_tokens.clone());
-    object.windows(2).enumerate().any(|(at, pair)| {
-        let [into, _] = pair else { return false };
+    object.array_windows().enumerate().any(|(at, [into, _])| {
         let start = predicate.object_tokens.start + at + 1;
         matches!(prose.word(into), "into" | "in" | "to" | "at" | "under")
             && objects_in(prose, start..start + 1).iter().any(|o| o.kind == ObjectKind::Path)

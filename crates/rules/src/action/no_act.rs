@@ -185,8 +185,7 @@ pub(super) fn is_excepted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let before = prose.before_in_sentence(predicate.verb);
     let phrase = before.iter().rev().take_while(|t| !t.is(',') && !t.is(';') && !t.is(':'));
     // "Everything but the push is done"
-    let but = before.windows(2).any(|pair| {
-        let [all, but] = pair else { return false };
+    let but = before.array_windows().any(|[all, but]| {
         prose.is(all, words!["everything", "all", "anything"]) && prose.is(but, words!["but"])
     });
     let excepted = phrase.take(10).any(|t| !t.quoted && prose.is(t, words));
@@ -240,14 +239,11 @@ pub(super) fn is_of_own_text(prose: &Prose<'_>, predicate: &Predicate) -> bool {
         return false;
     };
     let behind = prose.tokens(predicate.verb..sentence.tokens.end);
-    behind.windows(2).any(|two| match two {
-        [place, end] if prose.is(place, words!["above", "below"]) && !is_word(end) => true,
-        [lead, word] => {
-            let printed = lead.has(Tags::PREPOSITION) && prose.is(word, &sets::WAYS_OF_PRINT);
-            let here = prose.is(lead, words!["this"]) && prose.is(word, &sets::PARTS_OF_AN_ANSWER);
-            printed || here
-        }
-        _ => false,
+    behind.array_windows().any(|[lead, word]| {
+        let placed = prose.is(lead, words!["above", "below"]) && !is_word(word);
+        let printed = lead.has(Tags::PREPOSITION) && prose.is(word, &sets::WAYS_OF_PRINT);
+        let here = prose.is(lead, words!["this"]) && prose.is(word, &sets::PARTS_OF_AN_ANSWER);
+        placed || printed || here
     })
 }
 
@@ -255,8 +251,7 @@ pub(super) fn is_of_own_text(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let behind = prose.tokens(predicate.object_tokens.clone());
     predicate.voice == Voice::PerfectPassive
-        && behind.windows(2).any(|pair| {
-            let [since, time] = pair else { return false };
+        && behind.array_windows().any(|[since, time]| {
             let moment = matches!(time.kind, TokenKind::Number | TokenKind::Date);
             prose.is(since, words!["since"]) && (moment || time.has(Tags::MONTH))
         })

@@ -217,10 +217,9 @@ fn is_of_another(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> b
     let object = prose.tokens(predicate.object_tokens.clone());
     let pronoun = object.first().is_some_and(|t| prose.is(t, words!["it", "them", "that", "one"]));
     let before = prose.before_in_sentence(clause.tokens.start);
-    let existing = before.windows(2).any(|pair| {
-        let [there, is] = pair else { return false };
-        prose.is(there, words!["there"]) && is.has(Tags::BE)
-    });
+    let existing = before
+        .array_windows()
+        .any(|[there, is]| prose.is(there, words!["there"]) && is.has(Tags::BE));
     // "The room is free then. I haven't reserved it."
     let free =
         clause.sentence.checked_sub(1).and_then(|at| prose.sentences.get(at)).is_some_and(|s| {

@@ -196,8 +196,7 @@ fn outcome_claim(
     let sentence = prose.tokens(sentence.unwrap_or_default());
     let place = at.saturating_sub(clause.tokens.start);
     let inside = clause.tokens.contains(&at);
-    let number = plain.windows(2).find_map(|pair| {
-        let [number, word] = pair else { return None };
+    let number = plain.array_windows().find_map(|[number, word]| {
         let counted = word.noun == Some(Family::Test) || word.has(Tags::PASSING);
         prose.word(number).parse().ok().filter(|_| counted && number.kind == TokenKind::Number)
     });
@@ -366,8 +365,7 @@ fn looks_back(prose: &Prose<'_>, clause: &Clause) -> bool {
 /// "As I said in the last session": about another session, which is not in this record.
 fn is_of_another_session(prose: &Prose<'_>, clause: &Clause) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    prose.tokens(sentence.tokens.clone()).windows(2).any(|pair| {
-        let [which, session] = pair else { return false };
+    prose.tokens(sentence.tokens.clone()).array_windows().any(|[which, session]| {
         prose.is(which, words!["last", "previous", "earlier", "prior", "another"])
             && prose.is(session, words!["session", "sessions", "conversation", "chat"])
     })

@@ -21,8 +21,7 @@ pub(super) fn is_of_another_kind(facts: &Facts<'_>, said: &OutcomeClaim, at: usi
 /// The layer that a claim's tests belong to: "the request specs".
 fn layer_said(text: &str) -> Option<&'static str> {
     let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
-    words.windows(2).find_map(|pair| {
-        let [which, noun] = pair else { return None };
+    words.array_windows().find_map(|[which, noun]| {
         let tests = Lexicon::english().get(noun)?.noun == Some(Family::Test);
         layer(which).filter(|_| tests)
     })

@@ -11,8 +11,7 @@ pub(super) fn is_order(prose: &Prose<'_>, clause: &Clause) -> bool {
         return true;
     }
     let before = prose.tokens(sentence.tokens.start..clause.tokens.end);
-    before.windows(2).enumerate().any(|(at, pair)| {
-        let [verb, that] = pair else { return false };
+    before.array_windows().enumerate().any(|(at, [verb, that])| {
         let orders = prose.is(verb, words!["check", "verify", "ensure", "confirm", "sure"]);
         let mut led = before.get(..at).unwrap_or_default().iter();
         orders

@@ -31,8 +31,7 @@ fn linter_is_silent(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     let lints = |at: &usize| check_at(prose, tokens, *at) == Some(Family::Lint);
     let linter = (0..tokens.len()).find(lints)?;
     let behind = tokens.get(linter + 1..)?;
-    let over = behind.windows(3).position(|words| {
-        let [no, longer, complains] = words else { return false };
+    let over = behind.array_windows().position(|[no, longer, complains]| {
         let complains = prose.is(complains, words!["complains", "complaining", "objects"]);
         complains && prose.is(no, words!["no"]) && prose.is(longer, words!["longer"])
     });

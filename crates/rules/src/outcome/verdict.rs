@@ -227,22 +227,19 @@ pub(super) fn describes_check(prose: &Prose<'_>, tokens: &[Token], at: usize) ->
 /// The total of a run in a runner's own format: "42 passed, 0 failed", "26 examples, 0 failures".
 pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     let tokens = prose.tokens(clause.tokens.clone());
-    let ran = tokens.windows(2).position(|pair| {
-        let [number, word] = pair else { return false };
+    let ran = tokens.array_windows().position(|[number, word]| {
         number.kind == TokenKind::Number
             && prose.word(number) != "0"
             && sets::PASSED.list.contains(&prose.word(word))
     })?;
     let sentence = prose.sentences.get(clause.sentence)?;
     let whole = prose.tokens(sentence.tokens.clone());
-    let clean = whole.windows(2).any(|pair| {
-        let [none, word] = pair else { return false };
+    let clean = whole.array_windows().any(|[none, word]| {
         let failures = matches!(prose.word(word), "failures" | "failure");
         matches!(prose.word(none), "0" | "no" | "zero") && (failures || fails(prose, word))
     });
     // "10 passed in 1.31s"
-    let timed = whole.windows(3).any(|words| {
-        let [passed, inside, time] = words else { return false };
+    let timed = whole.array_windows().any(|[passed, inside, time]| {
         !passed.quoted
             && prose.is(passed, words!["passed", "passing"])
             && prose.is(inside, words!["in"])
@@ -443,17 +440,15 @@ pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         behind.filter(|t| t.kind == TokenKind::Number).count() > 1
     });
     // "57 of the 58 tests"
-    let numbered = |w: &[Token]| {
-        let [a, of, the, b] = w else { return false };
+    let numbered = |[a, of, the, b]: &[Token; 4]| {
         let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
         numbers
             && prose.is(of, words!["of"])
             && the.has(Tags::DETERMINER.or(Tags::THING))
             && prose.word(a) != prose.word(b)
     };
-    led || tokens.windows(4).any(numbered)
-        || tokens.windows(3).any(|w| {
-            let [a, of, b] = w else { return false };
+    led || tokens.array_windows().any(numbered)
+        || tokens.array_windows().any(|[a, of, b]| {
             let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
             numbers
                 && (prose.word(of) == "of" || prose.word(of) == "out")
@@ -475,8 +470,7 @@ pub(super) fn is_qualified(prose: &Prose<'_>, clause: &Clause) -> bool {
     let own = prose.tokens(clause.tokens.clone());
     let lead = own.iter().position(|t| !matches!(t.kind, TokenKind::Symbol(_)));
     let led_by_but = lead.and_then(|at| own.get(at)).is_some_and(|t| prose.is(t, words!["but"]));
-    let some_fail = sentence.windows(2).any(|pair| {
-        let [number, word] = pair else { return false };
+    let some_fail = sentence.array_windows().any(|[number, word]| {
         number.kind == TokenKind::Number && prose.word(number) != "0" && fails(prose, word)
     });
     some_fail

@@ -268,8 +268,7 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
     let later = || {
         let behind = tokens.get(verb + 1..end).unwrap_or_default();
         let mut second = false;
-        behind.windows(2).any(|pair| {
-            let [before, t] = pair else { return false };
+        behind.array_windows().any(|[before, t]| {
             second |= before.has(Tags::COORDINATE);
             let finite = t.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO));
             let joined = second || matches!(before.kind, TokenKind::Symbol(_));

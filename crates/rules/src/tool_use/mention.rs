@@ -488,8 +488,7 @@ fn is_passive(predicate: &Predicate) -> bool {
 fn tells(prose: &Prose<'_>, clause: &Clause, led: bool) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let past = |t: &Token| t.has(Tags::PAST) || prose.word(t).ends_with("ed");
-    let own =
-        || tokens.windows(2).any(|two| matches!(two, [a, b] if a.has(Tags::AGENT) && past(b)));
+    let own = || tokens.array_windows().any(|[a, b]| a.has(Tags::AGENT) && past(b));
     let was = |t: &Token| prose.is(t, words!["was", "were", "been"]) || (led && t.has(Tags::BE));
     (tokens.iter().any(was) || own())
         && !tokens.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION)))

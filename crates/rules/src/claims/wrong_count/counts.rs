@@ -179,10 +179,9 @@ fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let more = words!["of", "more", "other", "additional"];
     // "down from 75 warnings in 29 files": an earlier number.
     let upto = tokens.get(..=at).unwrap_or_default();
-    let formerly = upto.windows(2).any(|pair| {
-        let [from, number] = pair else { return false };
-        prose.is(from, words!["from"]) && number.kind == TokenKind::Number
-    });
+    let formerly = upto
+        .array_windows()
+        .any(|[from, number]| prose.is(from, words!["from"]) && number.kind == TokenKind::Number);
     if formerly {
         return true;
     }
