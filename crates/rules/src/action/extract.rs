@@ -106,8 +106,7 @@ fn action_claim(
         patients.retain(|o| o.kind == ObjectKind::Path);
     }
     let subject = prose.tokens(predicate.subject_tokens.clone());
-    let particular =
-        |t: &Token| t.has(Tags::USER_OWN.or(Tags::THING)) || prose.is(t, words!["a", "an"]);
+    let particular = |t: &Token| t.has(tags![USER_OWN, THING]) || prose.is(t, words!["a", "an"]);
     let span = span_of(prose, clause, predicate)?;
     let kind = ClaimKind::Action(act.family);
     let text = span.slice(prose.text).to_owned();
@@ -145,12 +144,11 @@ fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     // from June", the verb is an attribute.
     let led = || act.prose.before_in_sentence(predicate.verb).iter().any(is_word);
     let labels = act.prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.is(':'));
-    let finite = |t: &Token| {
-        t.has(Tags::BASE.or(Tags::THIRD_PERSON)) && t.noun.is_none() && !t.has(Tags::COMPLETED)
-    };
+    let finite =
+        |t: &Token| t.has(tags![BASE, THIRD_PERSON]) && t.noun.is_none() && !t.has(Tags::COMPLETED);
     let behind =
         act.prose.tokens(predicate.verb + 1..act.clause.tokens.end.max(predicate.verb + 1));
-    let goes_on = Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::ADVERB).or(Tags::NOW);
+    let goes_on = tags![PREPOSITION, COORDINATE, ADVERB, NOW];
     let of_a_kind = match behind {
         [noun, next, ..] => {
             let plural = noun.tags.is_empty() && act.prose.word(noun).ends_with('s');
@@ -170,10 +168,10 @@ fn shares_agent(act: &ToldAct<'_, '_>) -> bool {
     let before = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
     let before = prose.clauses.get(..before).unwrap_or_default().last();
     let object = prose.tokens(predicate.object_tokens.clone());
-    let named = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THING);
+    let named = tags![DETERMINER, USER_OWN, AGENT_OWN, THING];
     let is_object =
         |t: &Token| t.has(named) || !matches!(t.kind, TokenKind::Word | TokenKind::Number);
-    let finite = Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::RELATIVE);
+    let finite = tags![BE, HAVE, MODAL, RELATIVE];
     predicate.voice == Voice::Active
         && predicate.subject == Subject::Agent
         && object.first().is_some_and(is_object)
@@ -190,8 +188,8 @@ fn shares_agent(act: &ToldAct<'_, '_>) -> bool {
 fn is_single_act(prose: &Prose<'_>, clause: &Clause) -> bool {
     let [predicate] = clause.predicates.as_slice() else { return false };
     let behind = prose.tokens(predicate.verb + 1..clause.tokens.end.max(predicate.verb + 1));
-    let person = Tags::RELATIVE.or(Tags::USER).or(Tags::THIRD).or(Tags::AGENT);
-    let names = Tags::DETERMINER.or(Tags::USER_OWN);
+    let person = tags![RELATIVE, USER, THIRD, AGENT];
+    let names = tags![DETERMINER, USER_OWN];
     let word = |t: &Token| t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION);
     let acts = |t: &Token| t.has(person.or(Tags::COMPLETED)) || prose.word(t).ends_with("ed");
     predicate.voice == Voice::Active

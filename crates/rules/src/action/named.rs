@@ -113,7 +113,7 @@ fn thing_at(prose: &Prose<'_>, at: usize) -> Option<Object> {
 /// Whether a token may connect two items of an enumeration.
 fn joins(token: &Token) -> bool {
     matches!(token.kind, TokenKind::Symbol(_))
-        || token.has(Tags::COORDINATE.or(Tags::DETERMINER))
+        || token.has(tags![COORDINATE, DETERMINER])
         || (token.kind == TokenKind::Word && token.tags.is_empty() && token.verb.is_none())
 }
 

@@ -62,7 +62,7 @@ pub(super) fn is_labelled(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 /// "I told you", "let me know": whether the verb is only about this conversation.
 pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> bool {
     let after = prose.tokens(predicate.object_tokens.clone());
-    let hearer = |t: &Token| t.has(Tags::USER.or(Tags::AGENT));
+    let hearer = |t: &Token| t.has(tags![USER, AGENT]);
     let mut named = after.iter().skip_while(|t| t.has(Tags::DETERMINER));
     let person = named
         .next()
@@ -70,7 +70,7 @@ pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> b
     match verb {
         // "I stopped there", "stopped before pushing": stopped working.
         "stopped" => {
-            let thing = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::THING);
+            let thing = tags![DETERMINER, USER_OWN, THING];
             let object = after.first().is_some_and(|t| t.has(thing) || t.kind == TokenKind::Code);
             matches!(predicate.voice, Voice::Active | Voice::Bare) && !object
         }
@@ -111,14 +111,14 @@ pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool 
     };
     let mut phrase = prose.tokens(told).iter();
     let particular = |t: &Token| {
-        t.has(Tags::DETERMINER.or(Tags::USER_OWN))
+        t.has(tags![DETERMINER, USER_OWN])
             || matches!(t.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Id)
             || matches!(t.kind, TokenKind::Path | TokenKind::Number)
     };
     let named = predicate.voice != Voice::Bare || phrase.clone().any(particular);
     // "I've updated the summary:", "I have changed the request:": the text after the colon.
     let numbered = phrase.clone().any(|t| t.kind == TokenKind::Number);
-    let text = |t: &Token| t.has(Tags::TEXT_NOUN.or(Tags::REQUEST)) && !numbered;
+    let text = |t: &Token| t.has(tags![TEXT_NOUN, REQUEST]) && !numbered;
     let shown = |t: &Token| text(t) || prose.is(t, &sets::ANNOUNCED);
     named && !phrase.any(shown)
 }
@@ -140,7 +140,7 @@ pub(super) fn is_by_another(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let actor = |t: &Token| {
         t.kind != TokenKind::Number
             && whole(prose.word(t)).is_none()
-            && !t.has(Tags::AGENT.or(Tags::GERUND).or(Tags::MONTH))
+            && !t.has(tags![AGENT, GERUND, MONTH])
             && !prose.is(t, &sets::MEANS)
     };
     let measures = |t: &Token| prose.is(t, &sets::SPANS);
@@ -199,7 +199,7 @@ pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
     let behind = prose.tokens(predicate.verb + 1..end.max(predicate.verb + 1));
     let mut behind = behind.iter().skip_while(|t| !t.has(Tags::ADVERSATIVE)).skip(1).peekable();
     behind.peek().is_some_and(|t| t.has(Tags::COMPLETED))
-        || behind.any(|t| t.has(Tags::NEGATION.or(Tags::FAILURE)))
+        || behind.any(|t| t.has(tags![NEGATION, FAILURE]))
 }
 
 /// "| Contract uploaded | ❌ rejected |": another cell of the row says that it did not happen.
@@ -211,7 +211,7 @@ pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
     let row = row_of(clause.sentence);
     let denies = |t: &Token| {
         matches!(t.kind, TokenKind::Symbol('❌' | '✗' | '✘' | '✖'))
-            || t.has(Tags::NEGATION.or(Tags::FAILURE))
+            || t.has(tags![NEGATION, FAILURE])
     };
     let behind = (clause.sentence + 1..prose.sentences.len()).take_while(|at| row_of(*at) == row);
     row.is_some()

@@ -61,7 +61,7 @@ pub(super) fn stands(
     if subject().chain(when).any(|t| !t.quoted && prose.is(t, rule)) {
         return None;
     }
-    let told = Tags::USER.or(Tags::USER_OWN).or(Tags::THING).or(Tags::DETERMINER);
+    let told = tags![USER, USER_OWN, THING, DETERMINER];
     let numbered = |t: &Token| {
         matches!(
             t.kind,
@@ -75,7 +75,7 @@ pub(super) fn stands(
     // "Changes are committed and pushed."
     let changes = committed
         && subject().any(|t| prose.is(t, words!["changes", "fixes", "updates", "edits"]))
-        && object.first().is_none_or(|t| !is_word(t) || t.has(Tags::COORDINATE.or(Tags::GOAL)));
+        && object.first().is_none_or(|t| !is_word(t) || t.has(tags![COORDINATE, GOAL]));
     let both = committed && subject().any(|t| prose.is(t, words!["both"]));
     let particular = changes || both || subject().any(|t| t.has(told) || numbered(t)) || one;
     let first = prose.clauses.partition_point(|c| c.sentence < clause.sentence);

@@ -188,8 +188,7 @@ fn act(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
             | Family::Deploy
     );
     let object = prose.tokens(predicate.object_tokens.clone());
-    let small =
-        |t: &Token| t.has(Tags::THING.or(Tags::ADVERB)) || prose.is(t, words!["anything", "yet"]);
+    let small = |t: &Token| t.has(tags![THING, ADVERB]) || prose.is(t, words!["anything", "yet"]);
     let pointed = |tokens: &[Token]| tokens.iter().filter(|t| t.kind == TokenKind::Word).all(small);
     // "I haven't booked anything yet, so let me know": the second part does not belong to it.
     let until = predicate.object_tokens.end.min(clause.tokens.end.max(predicate.verb + 1));
@@ -232,7 +231,7 @@ fn is_of_another(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> b
 /// "Nothing was pushed."
 fn of_nothing(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
     let passive = matches!(predicate.voice, Voice::PastPassive | Voice::PerfectPassive);
-    let auxiliary = Tags::BE.or(Tags::HAVE).or(Tags::PAST_BE);
+    let auxiliary = tags![BE, HAVE, PAST_BE];
     let before = prose.tokens(clause.tokens.start..predicate.verb);
     let nothing = before.split_first().is_some_and(|(first, rest)| {
         prose.is(first, words!["nothing"]) && rest.iter().all(|t| t.has(auxiliary))
@@ -253,7 +252,7 @@ fn denial(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
         return left_untouched(prose, tokens).then_some(Denied::Change(touched));
     }
     if is_of_something_else(prose, clause, tokens)
-        || clause.tags.any(Tags::MODAL.or(Tags::HEDGE).or(Tags::USER).or(Tags::THIRD))
+        || clause.tags.any(tags![MODAL, HEDGE, USER, THIRD])
         || is_of_some(prose, tokens)
     {
         return None;
@@ -322,8 +321,7 @@ fn is_of_kind(prose: &Prose<'_>, tokens: &[Token], object: usize) -> bool {
         return false;
     }
     let plain = |t: &Token| {
-        t.has(Tags::DETERMINER.or(Tags::ADVERB))
-            || prose.is(t, words!["code", "file", "actual", "local"])
+        t.has(tags![DETERMINER, ADVERB]) || prose.is(t, words!["code", "file", "actual", "local"])
     };
     !before.get(no + 1..).unwrap_or_default().iter().all(plain)
 }
@@ -333,14 +331,14 @@ fn is_denied(tokens: &[Token], verb: usize, object: usize) -> bool {
     let before = tokens.get(..verb).unwrap_or_default();
     let led = before.iter().take_while(|t| matches!(t.kind, TokenKind::Symbol(_))).count();
     let before = before.get(led..).unwrap_or_default();
-    if before.iter().any(|t| t.has(Tags::PURPOSE.or(Tags::INTEND))) {
+    if before.iter().any(|t| t.has(tags![PURPOSE, INTEND])) {
         return false;
     }
     let agent = before.iter().any(|t| t.has(Tags::AGENT))
-        || before.iter().all(|t| t.has(Tags::COORDINATE.or(Tags::ADVERB)));
+        || before.iter().all(|t| t.has(tags![COORDINATE, ADVERB]));
     let near = before.iter().rev().find(|t| !t.has(Tags::ADVERB) || t.has(Tags::NEGATION));
     let not = near.is_some_and(|t| t.has(Tags::NEGATION))
-        && before.iter().any(|t| t.has(Tags::DO.or(Tags::HAVE)));
+        && before.iter().any(|t| t.has(tags![DO, HAVE]));
     let none = tokens
         .get(verb + 1..=object)
         .is_some_and(|t| t.first().is_some_and(|t| t.has(Tags::NEGATION)));
@@ -353,7 +351,7 @@ fn is_denied(tokens: &[Token], verb: usize, object: usize) -> bool {
                 t.kind == TokenKind::Word && (!t.has(Tags::COORDINATE) || t.has(Tags::NEGATION))
             })
             .is_some_and(|t| t.has(Tags::NEGATION))
-        && (before.iter().any(|t| t.has(Tags::BE.or(Tags::HAVE)))
+        && (before.iter().any(|t| t.has(tags![BE, HAVE]))
             // "no files edited"
             || (object + 1 == verb && tokens.iter().skip(verb + 1).all(|t| {
                 matches!(t.kind, TokenKind::Symbol(_))
@@ -371,7 +369,7 @@ fn narrowed(prose: &Prose<'_>, tokens: &[Token], object: usize, verb: usize) -> 
     let code = scope.iter().any(|word| word == "code")
         && scope.iter().all(|word| word == "code" || small.contains(&word.as_str()));
     !code
-        && next.has(Tags::PREPOSITION.or(Tags::SUBORDINATE))
+        && next.has(tags![PREPOSITION, SUBORDINATE])
         && !scope.iter().any(|word| sets::WHOLE.hold(word.as_bytes()))
 }
 
@@ -389,7 +387,7 @@ fn is_of_something_else(prose: &Prose<'_>, clause: &Clause, tokens: &[Token]) ->
     let inside = before.iter().rev().find(|t| t.is('(') || t.is(')'));
     let in_bracket = inside.is_some_and(|t| t.is('('))
         && tokens.iter().any(|t| prose.is(t, words!["nothing"]))
-        && !clause.tags.any(Tags::BE.or(Tags::HAVE).or(Tags::AGENT));
+        && !clause.tags.any(tags![BE, HAVE, AGENT]);
     // "My first edit did not match and changed nothing"
     let own = |c: &Clause| {
         c.predicates.iter().any(|p| p.subject == Subject::Agent)
@@ -399,8 +397,7 @@ fn is_of_something_else(prose: &Prose<'_>, clause: &Clause, tokens: &[Token]) ->
     let earlier = earlier.checked_sub(1).and_then(|at| prose.clauses.get(at));
     let joined = tokens.first().is_some_and(|t| t.has(Tags::COORDINATE));
     let earlier = earlier.filter(|c| joined && c.sentence == clause.sentence);
-    let of_earlier =
-        earlier.is_some_and(|c| !own(c) && c.tags.any(Tags::NEGATION.or(Tags::FAILURE)));
+    let of_earlier = earlier.is_some_and(|c| !own(c) && c.tags.any(tags![NEGATION, FAILURE]));
     // "unit tests: nothing ran"
     let of_label =
         tokens.first().is_some_and(|t| t.is(':')) && before.iter().any(|t| t.noun.is_some());
@@ -412,7 +409,7 @@ fn is_of_something_else(prose: &Prose<'_>, clause: &Clause, tokens: &[Token]) ->
 fn left_untouched(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     const SO: &Words = words!["untouched", "unchanged", "unmodified"];
     const LEFT: &Words = words!["left", "kept", "stays", "remains"];
-    let small = Tags::DETERMINER.or(Tags::AGENT).or(Tags::BE).or(Tags::HAVE).or(Tags::USER_OWN);
+    let small = tags![DETERMINER, AGENT, BE, HAVE, USER_OWN];
     let thing = |t: &Token| prose.is(t, words!["files", "code"]);
     let plain = |t: &Token| {
         t.kind != TokenKind::Word

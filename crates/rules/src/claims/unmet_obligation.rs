@@ -4,7 +4,7 @@ use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
 use crate::findings::{Findings, Note};
 use crate::meta::{Group, Meta};
 use crate::obligation::{Obligation, When};
-use crate::prose::{Prose, Tags};
+use crate::prose::Prose;
 use crate::rule::Rule;
 
 /// CS019: the agent did not do what the policy requires for such work.
@@ -137,7 +137,7 @@ fn admits(prose: &Prose<'_>, need: &[Family]) -> bool {
             t.noun.is_some_and(|noun| need.contains(&noun))
                 || matches!(t.verb, Some(crate::prose::Action::Of(f)) if need.contains(&f))
         });
-        named && tokens.iter().any(|t| t.has(Tags::NEGATION.or(Tags::FAILURE)))
+        named && tokens.iter().any(|t| t.has(tags![NEGATION, FAILURE]))
     })
 }
 

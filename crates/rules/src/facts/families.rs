@@ -167,7 +167,7 @@ fn of_words<'w>(mut words: impl Iterator<Item = &'w str>) -> Families {
             return Families::new(&[Family::Read, Family::Search]);
         }
         let Some(entry) = Lexicon::english().get(word) else { continue };
-        let verbal = entry.tags.any(Tags::BASE.or(Tags::THIRD_PERSON).or(Tags::GERUND));
+        let verbal = entry.tags.any(tags![BASE, THIRD_PERSON, GERUND]);
         match entry.verb {
             Some(Action::Of(Family::Search | Family::Read)) if verbal && !generic => {
                 return Families::new(&[Family::Read, Family::Search]);

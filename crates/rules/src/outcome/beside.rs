@@ -69,7 +69,7 @@ fn says_that_it_passes(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let clear = clears(prose, tokens);
     let verdict = passing_at(prose, tokens).or(clear);
-    let denied = Tags::NEGATION.or(Tags::FAILURE);
+    let denied = tags![NEGATION, FAILURE];
     let plain = |t: &Token| !t.has(Tags::MODAL) && (clear.is_some() || !t.has(denied));
     tokens.iter().all(plain)
         && !is_fraction(prose, tokens)
@@ -81,7 +81,7 @@ fn says_that_it_passes(prose: &Prose<'_>, clause: &Clause) -> bool {
 fn named_check(prose: &Prose<'_>, words: Range<usize>, labelled: bool) -> Option<(Family, usize)> {
     let from = words.start;
     let named = prose.tokens(words);
-    let doubt = Tags::NEGATION.or(Tags::FAILURE).or(Tags::MODAL).or(Tags::INTEND);
+    let doubt = tags![NEGATION, FAILURE, MODAL, INTEND];
     if named.iter().any(|t| t.has(doubt)) {
         return None;
     }

@@ -202,8 +202,7 @@ fn outcome_claim(
     });
     // "the test suite", "no test failures": about all tests.
     let wider = prose.tokens.get(at + 1).is_some_and(|t| {
-        t.has(Tags::TROUBLE.or(Tags::FAILURE))
-            || prose.is(t, words!["suite", "suites", "run", "runs"])
+        t.has(tags![TROUBLE, FAILURE]) || prose.is(t, words!["suite", "suites", "run", "runs"])
     });
     let one = noun.as_ref().is_some_and(|n| n == "test" || n == "spec");
     let singular = family == Family::Test && !all && one && !wider;
@@ -245,15 +244,15 @@ fn checks_that_pass(prose: &Prose<'_>, clause: &Clause) -> Vec<(Family, usize)> 
     if verdict.is_none() && sum.is_none() && built.is_none() {
         return Vec::new();
     }
-    let open = Tags::MODAL.or(Tags::EARLIER).or(Tags::HEDGE);
+    let open = tags![MODAL, EARLIER, HEDGE];
     if tells(prose, tokens, open, Tags::default())
         || is_fraction(prose, tokens)
         || is_qualified(prose, clause)
     {
         return Vec::new();
     }
-    let negated = tells(prose, tokens, Tags::NEGATION.or(Tags::FAILURE), Tags::TROUBLE);
-    let troubled = tells(prose, tokens, Tags::TROUBLE.or(Tags::FAILURE), Tags::default());
+    let negated = tells(prose, tokens, tags![NEGATION, FAILURE], Tags::TROUBLE);
+    let troubled = tells(prose, tokens, tags![TROUBLE, FAILURE], Tags::default());
     if (negated || troubled) && clear.is_none() {
         return Vec::new();
     }
@@ -320,7 +319,7 @@ fn is_name(prose: &Prose<'_>, at: usize) -> bool {
     let passes = |t: &Token| prose.is(t, words!["passes", "passed", "succeeds"]);
     token(at).is_some_and(|t| t.kind == TokenKind::Code && !prose.word(t).contains([' ', '/']))
         && (token(at + 1).is_some_and(passes)
-            || token(at + 1).is_some_and(|t| t.has(Tags::ADVERB.or(Tags::NOW)))
+            || token(at + 1).is_some_and(|t| t.has(tags![ADVERB, NOW]))
                 && token(at + 2).is_some_and(passes))
 }
 
@@ -328,7 +327,7 @@ fn is_name(prose: &Prose<'_>, at: usize) -> bool {
 fn everything(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
     let tokens = prose.tokens(clause.tokens.clone());
     let at = passes_everything(prose, tokens)?;
-    let doubt = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::EARLIER);
+    let doubt = tags![MODAL, HEDGE, NEGATION, EARLIER];
     if tokens.iter().any(|t| t.has(doubt)) || is_qualified(prose, clause) {
         return None;
     }

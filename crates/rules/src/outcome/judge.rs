@@ -142,7 +142,7 @@ fn only_asks(line: &str) -> bool {
     prose.sentences.iter().all(|sentence| {
         let tokens = prose.tokens(sentence.tokens.clone());
         let told = tokens.iter().any(|t| t.has(Tags::PASSING));
-        let asks = Tags::MODAL.or(Tags::PURPOSE).or(Tags::INTEND).or(Tags::REQUEST);
+        let asks = tags![MODAL, PURPOSE, INTEND, REQUEST];
         let first = tokens.iter().find(|t| t.kind == TokenKind::Word);
         let orders = first
             .is_some_and(|t| t.has(Tags::BASE) && t.noun.is_none() || t.has(Tags::CONDITIONAL));

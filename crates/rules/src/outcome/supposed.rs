@@ -43,7 +43,7 @@ fn is_purpose(prose: &Prose<'_>, whole: &[Token], tokens: &[Token]) -> bool {
 
 /// Whether a clause is in the simple present and names no time.
 fn is_timeless(prose: &Prose<'_>, tokens: &[Token]) -> bool {
-    let past = Tags::HAVE.or(Tags::PAST_BE).or(Tags::AGENT);
+    let past = tags![HAVE, PAST_BE, AGENT];
     let passed = |t: &Token| {
         t.has(Tags::PASSING) && prose.is(t, words!["passed", "succeeded", "finished", "completed"])
     };
@@ -52,7 +52,7 @@ fn is_timeless(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 
 /// Whether a clause states the consequence of a condition.
 fn follows(prose: &Prose<'_>, whole: &[Token], tokens: &[Token]) -> bool {
-    let lead = Tags::COORDINATE.or(Tags::ADVERB).or(Tags::ADVERSATIVE);
+    let lead = tags![COORDINATE, ADVERB, ADVERSATIVE];
     let word = |t: &&Token| t.kind == TokenKind::Word && !t.has(lead);
     let condition = words!["if", "unless", "assuming", "provided", "suppose", "supposing"];
     // "Once the sleep is moved, …"; not "Once I moved it".

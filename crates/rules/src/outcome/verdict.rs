@@ -34,7 +34,7 @@ fn family_of(token: &Token) -> Option<Family> {
     }
     match token.verb {
         Some(Action::Of(family)) if checked(family) => {
-            token.tags.any(Tags::THIRD_PERSON.or(Tags::PAST)).then_some(family)
+            token.tags.any(tags![THIRD_PERSON, PAST]).then_some(family)
         }
         _ => None,
     }
@@ -95,7 +95,7 @@ pub(super) fn is_test_name(name: &str) -> bool {
 /// Whether a clause has any of the words and marks of verdicts. Most clauses have none.
 pub(super) fn may_give_verdict(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
-    let told = Tags::PASSING.or(Tags::TROUBLE).or(Tags::FAILURE).or(Tags::NEGATION);
+    let told = tags![PASSING, TROUBLE, FAILURE, NEGATION];
     clause.tags.any(told)
         || clause.kinds.any(Kinds::NUMBER)
         || tokens.iter().enumerate().any(|(at, token)| {
@@ -121,14 +121,7 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         let next = tokens.get(i + 1);
         next.is_none_or(|t| {
             matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number)
-                || t.has(
-                    Tags::PREPOSITION
-                        .or(Tags::ADVERB)
-                        .or(Tags::COORDINATE)
-                        .or(Tags::NOW)
-                        .or(Tags::PASSING)
-                        .or(Tags::SUBORDINATE),
-                )
+                || t.has(tags![PREPOSITION, ADVERB, COORDINATE, NOW, PASSING, SUBORDINATE])
                 || prose.is(t, &sets::BEHIND_A_VERDICT)
         })
     })
@@ -145,7 +138,7 @@ fn passes_otherwise(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         let before = at.checked_sub(1).and_then(|i| tokens.get(i));
         let closed = tokens.get(at + 1).is_none_or(|t| {
             matches!(t.kind, TokenKind::Symbol('.' | ',' | ';' | '!'))
-                || t.has(Tags::SUCCESS.or(Tags::NOW).or(Tags::COORDINATE))
+                || t.has(tags![SUCCESS, NOW, COORDINATE])
         });
         closed && before.is_some_and(|t| t.kind == TokenKind::Code || family_of(t).is_some())
     };
@@ -209,7 +202,7 @@ pub(super) fn describes_check(prose: &Prose<'_>, tokens: &[Token], at: usize) ->
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     let led = before.is_some_and(|t| {
         t.kind == TokenKind::Number && prose.word(t) != "0"
-            || (t.has(Tags::DETERMINER.or(Tags::EARLIER))
+            || (t.has(tags![DETERMINER, EARLIER])
                 && !t.has(Tags::NEGATION)
                 && !prose.is(t, words!["any", "every"]))
     });
@@ -264,7 +257,7 @@ pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<u
     if !(prose.is(verdict, passes) || (back && prose.is(verdict, words!["clean"]))) {
         return None;
     }
-    let plain = Tags::BE.or(Tags::HAVE).or(Tags::NOW).or(Tags::ADVERB).or(Tags::COORDINATE);
+    let plain = tags![BE, HAVE, NOW, ADVERB, COORDINATE];
     let idle = |token: &Token| {
         matches!(token.kind, TokenKind::Symbol(_))
             || token.has(plain)
@@ -286,10 +279,10 @@ pub(super) fn builds_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     let closed = tokens.get(at + 1).is_none_or(|t| {
         matches!(t.kind, TokenKind::Symbol('.' | '!' | ',' | ';' | ')' | '—' | '–'))
             || is_tick(t)
-            || t.has(Tags::SUCCESS.or(Tags::NOW).or(Tags::PASSING).or(Tags::ADVERB))
+            || t.has(tags![SUCCESS, NOW, PASSING, ADVERB])
             || matches!(prose.word(t), "fine" | "again" | "without" | "locally" | "too" | "with")
     });
-    let aside = Tags::COORDINATE.or(Tags::ADVERB).or(Tags::NOW);
+    let aside = tags![COORDINATE, ADVERB, NOW];
     let mut subject = tokens.get(..at)?.iter().filter(|t| {
         !matches!(t.kind, TokenKind::Symbol(_)) && (!t.has(aside) || t.has(Tags::THING))
     });
@@ -303,7 +296,7 @@ pub(super) fn builds_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     let one = match head.has(Tags::THING) && named.is_empty() {
         true => true,
         false => {
-            head.has(Tags::DETERMINER.or(Tags::USER_OWN))
+            head.has(tags![DETERMINER, USER_OWN])
                 && (1..=2).contains(&named.len())
                 && named.iter().all(plain)
         }
@@ -335,7 +328,7 @@ pub(super) fn is_wished(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool 
             [i, i.saturating_sub(1)].iter().any(|at| type_check(prose, before, *at).is_some());
         let task = t.has(Tags::BASE)
             && !check
-            && !t.has(Tags::PAST.or(Tags::NOUN))
+            && !t.has(tags![PAST, NOUN])
             && t.verb.is_some()
             && !describes;
         // "I made sure the tests pass"
@@ -343,7 +336,7 @@ pub(super) fn is_wished(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool 
             return false;
         }
         let asks = t.has(Tags::REQUEST) && !t.has(Tags::REPORT);
-        task || (asks || t.has(Tags::INTEND.or(Tags::PURPOSE).or(Tags::GERUND))) && t.noun.is_none()
+        task || (asks || t.has(tags![INTEND, PURPOSE, GERUND])) && t.noun.is_none()
     })
 }
 
@@ -385,8 +378,8 @@ pub(super) fn says_which(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool
 /// runners do not have.
 pub(super) fn is_of_other_kind(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let Some(kind) = at.checked_sub(1).and_then(|i| tokens.get(i)) else { return false };
-    let plain = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THING);
-    let told = Tags::EARLIER.or(Tags::ADVERB).or(Tags::FAILURE).or(Tags::TROUBLE).or(Tags::PASSING);
+    let plain = tags![DETERMINER, USER_OWN, AGENT_OWN, THING];
+    let told = tags![EARLIER, ADVERB, FAILURE, TROUBLE, PASSING];
     kind.kind == TokenKind::Word
         && !kind.has(plain.or(told))
         && ![&sets::KINDS_OF_TESTS, &sets::KINDS_OF_CHECKS].iter().any(|set| prose.is(kind, set))
@@ -422,7 +415,7 @@ fn hands_over(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         && whole(prose.word(number)).is_some()
         && thing.kind == TokenKind::Word
         && thing.noun != Some(Family::Test)
-        && !thing.tags.any(Tags::PASSING.or(Tags::FAILURE).or(Tags::PREPOSITION))
+        && !thing.tags.any(tags![PASSING, FAILURE, PREPOSITION])
         && !prose.is(thing, words!["times", "runs", "skipped"])
 }
 
@@ -444,7 +437,7 @@ pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
         let numbers = a.kind == TokenKind::Number && b.kind == TokenKind::Number;
         numbers
             && prose.is(of, words!["of"])
-            && the.has(Tags::DETERMINER.or(Tags::THING))
+            && the.has(tags![DETERMINER, THING])
             && prose.word(a) != prose.word(b)
     };
     led || tokens.array_windows().any(numbered)

@@ -8,7 +8,7 @@ use super::token::{Token, TokenKind};
 pub(super) fn date(text: &str, tokens: &mut [Token]) {
     let word = |token: &Token| text.get(token.start as usize..token.end as usize);
     for at in 0..tokens.len() {
-        let told = |t: &&Token| t.has(Tags::MODAL.or(Tags::BE)) && (t.capital || at > 0);
+        let told = |t: &&Token| t.has(tags![MODAL, BE]) && (t.capital || at > 0);
         let Some(token) = tokens.get(at).filter(told) else { continue };
         if token.has(Tags::BE) {
             let timed = |t: &Token| matches!(t.kind, TokenKind::Number | TokenKind::Date);
@@ -42,7 +42,7 @@ pub(super) fn unjoin(text: &str, tokens: &mut [Token]) {
     let is = |token: &Token, known: &[&str]| {
         known.iter().any(|known| word(token).eq_ignore_ascii_case(known))
     };
-    let joins = Tags::SUBORDINATE.or(Tags::CONDITIONAL);
+    let joins = tags![SUBORDINATE, CONDITIONAL];
     for at in 0..tokens.len() {
         let Some(token) = tokens.get(at).filter(|t| t.has(joins) && !t.quoted) else { continue };
         let next = tokens.get(at + 1);
@@ -85,8 +85,8 @@ fn points_back(text: &str, tokens: &[Token], at: usize) -> bool {
     let more = usize::from(tokens.get(at + 2).is_some_and(is_else));
     let Some(pronoun) = tokens.get(at + 1) else { return false };
     let Some(subject) = tokens.get(at + 2 + more) else { return more > 0 };
-    let own = Tags::DETERMINER.or(Tags::AGENT).or(Tags::AGENT_OWN).or(Tags::USER_OWN);
+    let own = tags![DETERMINER, AGENT, AGENT_OWN, USER_OWN];
     let ends = subject.is(',') || (more > 0 && (subject.is('.') || subject.has(Tags::COORDINATE)));
-    (more > 0 || pronoun.has(Tags::THING) && !pronoun.has(Tags::DETERMINER.or(Tags::ADVERB)))
+    (more > 0 || pronoun.has(Tags::THING) && !pronoun.has(tags![DETERMINER, ADVERB]))
         && (subject.has(own) || subject.kind == TokenKind::Number || ends)
 }

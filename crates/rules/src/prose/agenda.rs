@@ -77,7 +77,7 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
     let colon = tokens.iter().take(10).position(|t| t.is(':'));
     let Some(end) = colon.or(heading.then_some(tokens.len())) else { return false };
     let label = tokens.get(..end).unwrap_or_default();
-    let told = Tags::HAVE.or(Tags::PAST_BE).or(Tags::FAILURE);
+    let told = tags![HAVE, PAST_BE, FAILURE];
     let is = label.iter().any(|t| t.has(Tags::BE));
     // "Policy updated: …" is a result; "the definition of done" and "it is merged when" are not.
     let did = |(at, t): (usize, &Token)| {

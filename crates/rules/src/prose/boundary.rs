@@ -14,12 +14,12 @@ fn goes_on(tokens: &[Token], sentence: &Sentence, at: usize, token: &Token) -> b
     else {
         return false;
     };
-    let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::HAVE);
+    let subject = tags![AGENT, USER, THIRD, THING, HAVE];
     let adverb = token.has(Tags::COORDINATE) && token.has(Tags::ADVERB);
-    let done = || tokens.get(at + 1).is_some_and(|t| t.tags.any(Tags::COMPLETED.or(Tags::BE)));
+    let done = || tokens.get(at + 1).is_some_and(|t| t.tags.any(tags![COMPLETED, BE]));
     let first = at == sentence.tokens.start + 1;
     let agent = tokens.get(at + 1).is_some_and(|t| t.has(Tags::AGENT));
-    let dated = first && agent && before.tags.any(Tags::SUBORDINATE.or(Tags::ADVERB));
+    let dated = first && agent && before.tags.any(tags![SUBORDINATE, ADVERB]);
     (adverb && before.has(subject))
         || (token.has(Tags::SUBORDINATE) && before.has(Tags::HAVE) && done())
         || (token.has(Tags::RELATIVE) && dated)
@@ -48,7 +48,7 @@ fn is_date(tokens: &[Token], at: usize) -> bool {
     }
     let the = token(at + 1).is_some_and(|t| t.has(Tags::DETERMINER));
     let next = token(at + 1 + usize::from(the));
-    let joins = Tags::SUBORDINATE.or(Tags::CONDITIONAL);
+    let joins = tags![SUBORDINATE, CONDITIONAL];
     token(at).is_some_and(|t| t.has(joins) && t.end - t.start > 2)
         && next.is_some_and(|t| {
             t.has(Tags::MONTH) || matches!(t.kind, TokenKind::Number | TokenKind::Date)
@@ -80,7 +80,7 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
     if let TokenKind::Symbol(mark) = token.kind {
         return is_boundary(mark) && !(matches!(mark, '–' | '-') && is_in_span(tokens, at));
     }
-    let joins = Tags::SUBORDINATE.or(Tags::RELATIVE).or(Tags::COORDINATE);
+    let joins = tags![SUBORDINATE, RELATIVE, COORDINATE];
     if !token.tags.any(joins) {
         return false;
     }
@@ -92,9 +92,8 @@ pub(super) fn starts_clause(tokens: &[Token], sentence: &Sentence, at: usize) ->
         return subordinates(tokens, at, token, next);
     }
     if token.has(Tags::RELATIVE) {
-        let verbal = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::PAST).or(Tags::DO);
-        let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::DETERMINER);
-        let subject = subject.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::THING);
+        let verbal = tags![HAVE, BE, MODAL, PAST, DO];
+        let subject = tags![AGENT, USER, THIRD, DETERMINER, USER_OWN, AGENT_OWN, THING];
         return next.is_some_and(|n| n.has(verbal.or(subject)) || n.kind != TokenKind::Word);
     }
     // "I have not yet asked"
@@ -122,8 +121,7 @@ fn is_in_span(tokens: &[Token], at: usize) -> bool {
 /// Whether "when", "after", "should" begins a clause here.
 fn subordinates(tokens: &[Token], at: usize, token: &Token, next: Option<&Token>) -> bool {
     // "and should arrive on Friday": not "should it arrive".
-    let named = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::DETERMINER);
-    let named = named.or(Tags::USER_OWN).or(Tags::AGENT_OWN);
+    let named = tags![AGENT, USER, THIRD, THING, DETERMINER, USER_OWN, AGENT_OWN];
     let inverted = tokens.get(at + 1).is_some_and(|t| t.has(named) || t.capital);
     if token.has(Tags::MODAL) && !inverted {
         return false;
@@ -133,17 +131,15 @@ fn subordinates(tokens: &[Token], at: usize, token: &Token, next: Option<&Token>
     }
     // "after", "before", "as", "since" are prepositions before a noun.
     next.is_some_and(|n| {
-        n.has(Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING).or(Tags::GERUND))
-            || token.has(Tags::CONDITIONAL)
+        n.has(tags![AGENT, USER, THIRD, THING, GERUND]) || token.has(Tags::CONDITIONAL)
     })
 }
 
 /// Whether "and" or "but" joins a clause here, rather than another noun.
 fn coordinates(tokens: &[Token], at: usize, token: &Token, next: Option<&Token>) -> bool {
-    let verbal = Tags::HAVE.or(Tags::MODAL).or(Tags::PAST).or(Tags::PARTICIPLE).or(Tags::BE);
-    let subject = Tags::AGENT.or(Tags::USER).or(Tags::THIRD).or(Tags::THING);
-    let subject = subject.or(Tags::DETERMINER).or(Tags::USER_OWN).or(Tags::AGENT_OWN);
-    let adverb = Tags::ADVERB.or(Tags::SUCCESS).or(Tags::NEGATION);
+    let verbal = tags![HAVE, MODAL, PAST, PARTICIPLE, BE];
+    let subject = tags![AGENT, USER, THIRD, THING, DETERMINER, USER_OWN, AGENT_OWN];
+    let adverb = tags![ADVERB, SUCCESS, NEGATION];
     token.has(Tags::ADVERSATIVE)
         || is_one_more(tokens, at + 1)
         || next.is_some_and(|n| n.has(verbal.or(subject).or(adverb).or(Tags::BASE)))

@@ -226,15 +226,14 @@ impl<'t> Completed<'t> {
 
     /// "Only committed work gets summarised": whether it describes the subject of a later verb.
     fn is_of_subject(&self) -> bool {
-        let finite = Tags::BE.or(Tags::MODAL).or(Tags::HAVE);
+        let finite = tags![BE, MODAL, HAVE];
         self.after().iter().any(|t| t.has(finite))
     }
 }
 
 /// Whether the words can come before a bare participle; not "I am going to have the meeting …".
 fn is_bare_noun(tokens: &[Token], range: &Range<usize>) -> bool {
-    let verbal = Tags::AGENT.or(Tags::USER).or(Tags::MODAL).or(Tags::INTEND).or(Tags::DO);
-    let verbal = verbal.or(Tags::HAVE).or(Tags::BE);
+    let verbal = tags![AGENT, USER, MODAL, INTEND, DO, HAVE, BE];
     !tokens.get(range.clone()).unwrap_or_default().iter().any(|t| t.has(verbal))
 }
 
@@ -270,12 +269,12 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
         let mut second = false;
         behind.array_windows().any(|[before, t]| {
             second |= before.has(Tags::COORDINATE);
-            let finite = t.has(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO));
+            let finite = t.has(tags![HAVE, BE, MODAL, DO]);
             let joined = second || matches!(before.kind, TokenKind::Symbol(_));
             // "Payments refunded to a card take five days"
             let verb = t.verb.is_some()
                 && t.noun.is_none()
-                && t.has(Tags::BASE.or(Tags::THIRD_PERSON))
+                && t.has(tags![BASE, THIRD_PERSON])
                 && !before.has(Tags::PREPOSITION);
             finite || (completed(t) && !joined) || verb
         })
@@ -293,7 +292,7 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
     let short = || {
         let behind = tokens.get(verb + 1..end).unwrap_or_default().iter();
         let phrase = behind.take_while(|t| {
-            !(t.has(Tags::COORDINATE.or(Tags::GERUND)) || matches!(t.kind, TokenKind::Symbol(_)))
+            !(t.has(tags![COORDINATE, GERUND]) || matches!(t.kind, TokenKind::Symbol(_)))
         });
         phrase.count() <= 12
     };

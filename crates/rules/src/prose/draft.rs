@@ -46,7 +46,7 @@ fn is_label(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     if let (Some(only), None) = (words().next(), words().nth(1)) {
         return prose.is(only, words!["subject"]);
     }
-    let own = Tags::AGENT.or(Tags::AGENT_OWN).or(Tags::HAVE).or(Tags::PAST_BE).or(Tags::FAILURE);
+    let own = tags![AGENT, AGENT_OWN, HAVE, PAST_BE, FAILURE];
     let did = |t: &Token| t.has(own) || t.has(Tags::COMPLETED) && !t.has(Tags::AGENDA);
     words().any(|t| prose.is(t, &sets::DRAFTS)) && !words().any(did)
 }

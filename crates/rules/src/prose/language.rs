@@ -1,6 +1,6 @@
 //! Distinguishes English from other languages, which no rule reads.
 
-use super::lexicon::{Lexicon, Tags};
+use super::lexicon::Lexicon;
 use super::sets;
 use super::token::Token;
 
@@ -33,9 +33,8 @@ pub(super) fn is_foreign(text: &str, main: bool) -> bool {
         return other >= latin;
     }
     // English function words.
-    let function = Tags::AGENT.or(Tags::BE).or(Tags::HAVE).or(Tags::DETERMINER);
-    let function = function.or(Tags::PREPOSITION).or(Tags::USER).or(Tags::USER_OWN);
-    let function = function.or(Tags::MODAL).or(Tags::COORDINATE);
+    let function =
+        tags![AGENT, BE, HAVE, DETERMINER, PREPOSITION, USER, USER_OWN, MODAL, COORDINATE];
     let shared = |word: &str| {
         let mut known = sets::WORDS_OF_SEVERAL_LANGUAGES.list.iter();
         known.any(|known| word.eq_ignore_ascii_case(known))

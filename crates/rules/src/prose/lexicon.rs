@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Tags(u64);
 
-macro_rules! tags {
+macro_rules! groups {
     ($($(#[doc = $doc:literal])* $name:ident = $bit:literal, $group:literal;)*) => {
         impl Tags {
             $($(#[doc = $doc])* pub(crate) const $name: Self = Self(1 << $bit);)*
@@ -22,7 +22,14 @@ macro_rules! tags {
     };
 }
 
-tags! {
+/// `tags![HAVE, BE]`: a set of [`Tags`].
+macro_rules! tags {
+    ($first:ident $(, $tag:ident)+) => {
+        $crate::prose::Tags::$first$(.or($crate::prose::Tags::$tag))+
+    };
+}
+
+groups! {
     /// Base form of a verb.
     BASE = 0, "(base)";
     /// Third person singular.

@@ -2,6 +2,8 @@
 //! bytes at every step.
 
 #[macro_use]
+mod lexicon;
+#[macro_use]
 mod words;
 
 mod adverbial;
@@ -16,7 +18,6 @@ mod draft;
 mod fence;
 mod fields;
 mod language;
-mod lexicon;
 mod mood;
 mod of_a_text;
 mod predicate;

@@ -89,9 +89,7 @@ impl Context {
             _ if head.has(Tags::CONDITIONAL) || inverted => Mood::Conditional,
             _ if words.iter().any(|t| t.has(Tags::HEDGE)) => Mood::Unrealised,
             _ if head.has(Tags::ALTERNATIVE) && !starts => Mood::Unrealised,
-            _ if head.has(Tags::REQUEST) && head.has(Tags::BASE.or(Tags::INTEND)) => {
-                Mood::Unrealised
-            }
+            _ if head.has(Tags::REQUEST) && head.has(tags![BASE, INTEND]) => Mood::Unrealised,
             Some(mood) if mood != Mood::Asserted => mood,
             // "I did not say that I cancelled it"
             _ if head.has(Tags::RELATIVE) && !starts && is_denied(tokens, sentence, range) => {
@@ -110,7 +108,7 @@ impl Context {
 pub(super) fn only_leads(words: &[Token]) -> bool {
     let mut words = words.iter().filter(|t| t.kind == TokenKind::Word);
     let first = words.next();
-    let small = Tags::AGENT.or(Tags::ADVERB).or(Tags::HAVE).or(Tags::PREPOSITION).or(Tags::EARLIER);
+    let small = tags![AGENT, ADVERB, HAVE, PREPOSITION, EARLIER];
     let told = |t: &Token| t.has(Tags::REPORT);
     let (mut by_user, mut asked, mut tells) = (false, false, 0);
     let plain = words.all(|t| {
@@ -147,7 +145,7 @@ fn has_object(words: &[Token], verb: usize) -> bool {
 /// that …".
 fn completes(tokens: &[Token], range: &Range<usize>, head: &Token) -> bool {
     let before = |places: usize| range.start.checked_sub(places).and_then(|at| tokens.get(at));
-    let own = Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN).or(Tags::PREPOSITION);
+    let own = tags![DETERMINER, USER_OWN, AGENT_OWN, PREPOSITION];
     head.has(Tags::THING)
         && before(1).is_some_and(|last| {
             last.has(Tags::USER) || last.verb.is_some() && !before(2).is_some_and(|t| t.has(own))

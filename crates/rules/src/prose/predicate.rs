@@ -75,17 +75,17 @@ pub(super) struct Group {
 
 impl Group {
     fn add(&mut self, token: &Token) {
-        self.have |= token.tags.any(Tags::HAVE.or(Tags::BEEN));
+        self.have |= token.tags.any(tags![HAVE, BEEN]);
         self.be |= token.tags.any(Tags::BE);
         self.past_be |= token.tags.any(Tags::PAST_BE);
         self.modal |= token.tags.any(Tags::MODAL);
-        self.any |= token.tags.any(Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO));
+        self.any |= token.tags.any(tags![HAVE, BE, MODAL, DO]);
         self.adverb(token);
     }
 
     fn adverb(&mut self, token: &Token) {
         self.negated |= token.tags.any(Tags::NEGATION);
-        self.emphatic |= token.tags.any(Tags::SUCCESS.or(Tags::NOW));
+        self.emphatic |= token.tags.any(tags![SUCCESS, NOW]);
         self.earlier |= token.tags.any(Tags::EARLIER);
     }
 
@@ -130,13 +130,13 @@ pub(super) fn group_before(tokens: &[Token], start: usize, verb: usize) -> (Grou
         if token.quoted || token.kind != TokenKind::Word {
             break;
         }
-        let auxiliary = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO);
+        let auxiliary = tags![HAVE, BE, MODAL, DO];
         if token.tags.any(auxiliary) {
             if token.tags.any(Tags::BE) && token.end - token.start == 5 {
                 group.progressive = true;
             }
             group.add(token);
-        } else if token.tags.any(Tags::ADVERB.or(Tags::SUCCESS).or(Tags::NEGATION)) {
+        } else if token.tags.any(tags![ADVERB, SUCCESS, NEGATION]) {
             group.adverb(token);
         } else if token.has(Tags::SUBORDINATE) && at > start + 1 && has_have(tokens, at - 2) {
             // "have since cancelled"
@@ -179,7 +179,7 @@ pub(super) fn subject_of(tokens: &[Token], range: &Range<usize>) -> Subject {
             return Subject::Third;
         }
         let between = matches!(token.kind, TokenKind::Symbol(_))
-            || token.has(Tags::ADVERB.or(Tags::SUCCESS).or(Tags::COORDINATE));
+            || token.has(tags![ADVERB, SUCCESS, COORDINATE]);
         if !between {
             break;
         }
@@ -189,18 +189,14 @@ pub(super) fn subject_of(tokens: &[Token], range: &Range<usize>) -> Subject {
 
 /// Whether the tokens contain a finite verb.
 pub(super) fn has_verb(tokens: &[Token], range: &Range<usize>) -> bool {
-    tokens
-        .get(range.clone())
-        .unwrap_or_default()
-        .iter()
-        .any(|t| t.has(Tags::BE.or(Tags::HAVE).or(Tags::MODAL).or(Tags::DO)))
+    tokens.get(range.clone()).unwrap_or_default().iter().any(|t| t.has(tags![BE, HAVE, MODAL, DO]))
 }
 
 /// Whether nothing before the verb can be its subject.
 pub(super) fn is_empty_subject(tokens: &[Token], range: &Range<usize>) -> bool {
     tokens.get(range.clone()).unwrap_or_default().iter().all(|t| {
         matches!(t.kind, TokenKind::Symbol(_))
-            || t.has(Tags::COORDINATE.or(Tags::ADVERB).or(Tags::SUBORDINATE).or(Tags::SUCCESS))
+            || t.has(tags![COORDINATE, ADVERB, SUBORDINATE, SUCCESS])
             || t.has(Tags::DONE)
     })
 }
@@ -220,15 +216,15 @@ pub(super) fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
         let owned = i
             .checked_sub(1)
             .and_then(|i| words.get(i))
-            .is_some_and(|t| t.has(Tags::DETERMINER.or(Tags::USER_OWN).or(Tags::AGENT_OWN)));
+            .is_some_and(|t| t.has(tags![DETERMINER, USER_OWN, AGENT_OWN]));
         let describes = owned
             && words
                 .get(i + 1)
                 .is_some_and(|t| t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION));
         intends |= token.has(Tags::INTEND) && !describes;
-        let governs = Tags::PURPOSE.or(Tags::PERCEIVE).or(Tags::HEDGE);
+        let governs = tags![PURPOSE, PERCEIVE, HEDGE];
         // "The order you asked about": the request ends there.
-        let goes_on = words.iter().skip(i + 1).any(|t| !t.has(Tags::PREPOSITION.or(Tags::ADVERB)));
+        let goes_on = words.iter().skip(i + 1).any(|t| !t.has(tags![PREPOSITION, ADVERB]));
         let reports = token.has(Tags::REPORT)
             && goes_on
             && !(describes && token.has(Tags::PARTICIPLE))
@@ -244,7 +240,7 @@ pub(super) fn is_embedded(tokens: &[Token], before: Range<usize>) -> bool {
 
 /// The end of the words that belong to a verb: the next verb, skipping verbless clauses.
 pub(super) fn object_end(tokens: &[Token], from: usize, clause_end: usize, end: usize) -> usize {
-    let finite = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::AGENT).or(Tags::USER);
+    let finite = tags![HAVE, BE, MODAL, AGENT, USER];
     (clause_end.max(from)..end)
         .find(|&at| {
             tokens.get(at).is_some_and(|t| {

@@ -29,8 +29,7 @@ pub(super) fn lower_shouted(text: &str, tokens: &mut [Token], sentence: &Range<u
 /// Whether a run is a sentence of its own or begins one: it starts at the start of a sentence or
 /// with a subject, and contains a function word.
 fn is_shouted(run: &[Token], leads: bool) -> bool {
-    let joins = Tags::DETERMINER.or(Tags::PREPOSITION).or(Tags::BE).or(Tags::HAVE);
-    let joins = joins.or(Tags::AGENT_OWN).or(Tags::USER_OWN).or(Tags::THING);
+    let joins = tags![DETERMINER, PREPOSITION, BE, HAVE, AGENT_OWN, USER_OWN, THING];
     let words = run.iter().filter(|t| t.kind == TokenKind::Word).count();
     let long = |t: &Token| t.end - t.start > 1;
     leads && words >= FEWEST && run.iter().any(|t| long(t) && t.has(joins))

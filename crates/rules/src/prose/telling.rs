@@ -13,8 +13,8 @@ pub(super) fn caused(tokens: &[Token], before: &Range<usize>) -> Option<Range<us
     // "had", "got"
     let saw_to = agent + words.get(agent..)?.iter().position(|t| t.has(Tags::CAUSED))?;
     let between = words.get(agent + 1..saw_to)?;
-    let small = Tags::HAVE.or(Tags::ADVERB).or(Tags::NOW);
-    let doubt = Tags::MODAL.or(Tags::INTEND).or(Tags::NEGATION).or(Tags::REPORT);
+    let small = tags![HAVE, ADVERB, NOW];
+    let doubt = tags![MODAL, INTEND, NEGATION, REPORT];
     let plain = between.iter().all(|t| t.has(small)) && !words.iter().any(|t| t.has(doubt));
     (saw_to + 1 < words.len() && plain).then_some(before.start + saw_to + 1..before.end)
 }
@@ -89,7 +89,7 @@ pub(super) fn stands_alone(
     let listed = colon.map(|at| start + at);
     // "Annika: invitation sent"
     let label = |at: usize| {
-        let verbal = Tags::COMPLETED.or(Tags::BE).or(Tags::HAVE).or(Tags::MODAL).or(Tags::AGENDA);
+        let verbal = tags![COMPLETED, BE, HAVE, MODAL, AGENDA];
         let label = tokens.get(start..at).unwrap_or_default();
         (1..=4).contains(&label.len())
             && !label.iter().any(|t| t.tags.any(verbal.or(Tags::STATE_NOUN)))
@@ -105,8 +105,7 @@ pub(super) fn stands_alone(
         || tokens
             .get(range.end)
             .is_some_and(|t| t.is(',') || t.is(';') || t.is('→') || t.has(Tags::COORDINATE));
-    let finite = Tags::HAVE.or(Tags::BE).or(Tags::MODAL).or(Tags::DO).or(Tags::AGENT);
-    let finite = finite.or(Tags::USER).or(Tags::SUBORDINATE).or(Tags::RELATIVE);
+    let finite = tags![HAVE, BE, MODAL, DO, AGENT, USER, SUBORDINATE, RELATIVE];
     // "Changes committed and pushed": a noun here, although the word can be a verb.
     let finite = |t: &Token| t.has(finite) || (t.has(Tags::THIRD_PERSON) && t.noun.is_none());
     // "Both the name and the tag changed": one part.

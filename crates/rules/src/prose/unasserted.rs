@@ -31,9 +31,7 @@ pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 15] = 
         block.is_some_and(|block| block.kind == BlockKind::Quote)
     }),
     ("part of a draft", |said| is_in_draft(said.prose, said.clause)),
-    ("planned, possible or hedged", |said| {
-        said.clause.tags.any(Tags::MODAL.or(Tags::HEDGE).or(Tags::CONDITIONAL))
-    }),
+    ("planned, possible or hedged", |said| said.clause.tags.any(tags![MODAL, HEDGE, CONDITIONAL])),
     ("about what the user did", |said| is_of_user(said.tokens)),
     ("an offer or a request", |said| is_offered(said.prose, said.tokens)),
     ("a general statement", |said| in_general(said.prose, said.sentence)),
@@ -62,7 +60,7 @@ pub(crate) fn asserted<'p>(prose: &'p Prose<'_>) -> impl Iterator<Item = Span> +
 
 /// "You told me": about the user's action.
 fn is_of_user(tokens: &[Token]) -> bool {
-    let subject = tokens.iter().find(|t| t.tags.any(Tags::AGENT.or(Tags::USER).or(Tags::BE)));
+    let subject = tokens.iter().find(|t| t.tags.any(tags![AGENT, USER, BE]));
     subject.is_some_and(|t| t.has(Tags::USER))
 }
 
@@ -78,7 +76,7 @@ fn is_under_way(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let gerund = |token: &Token| token.has(Tags::GERUND) || prose.word(token).ends_with("ing");
     let doing = at(Tags::AGENT).is_some_and(|agent| {
         let behind = tokens.get(agent + 1..).unwrap_or_default();
-        let mut words = behind.iter().filter(|t| !t.tags.any(Tags::ADVERB.or(Tags::NOW)));
+        let mut words = behind.iter().filter(|t| !t.tags.any(tags![ADVERB, NOW]));
         let is =
             |t: &Token| t.has(Tags::BE) || matches!(prose.word(t), "'m" | "’m" | "'re" | "’re");
         words.next().is_some_and(is) && words.next().is_some_and(gerund)
@@ -92,9 +90,20 @@ fn is_under_way(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 /// was done.
 fn is_courtesy(tokens: &[Token]) -> bool {
     const MOST: usize = 4;
-    let states = Tags::COMPLETED.or(Tags::BE).or(Tags::HAVE).or(Tags::MODAL).or(Tags::DO);
-    let states = states.or(Tags::PASSING).or(Tags::FAILURE).or(Tags::NEGATION).or(Tags::DONE);
-    let states = states.or(Tags::SUCCESS).or(Tags::ACCOMPLISHED).or(Tags::TROUBLE);
+    let states = tags![
+        COMPLETED,
+        BE,
+        HAVE,
+        MODAL,
+        DO,
+        PASSING,
+        FAILURE,
+        NEGATION,
+        DONE,
+        SUCCESS,
+        ACCOMPLISHED,
+        TROUBLE
+    ];
     let empty = |t: &Token| match t.kind {
         TokenKind::Word => !t.tags.any(states) && t.verb.is_none() && t.noun.is_none(),
         kind => matches!(kind, TokenKind::Symbol(_)),
@@ -106,11 +115,11 @@ fn is_courtesy(tokens: &[Token]) -> bool {
 /// "Let me know", "Please check", "cancel it": a request or an offer.
 fn is_offered(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word);
-    let first = words.find(|t| !t.tags.any(Tags::COORDINATE.or(Tags::ADVERB)));
+    let first = words.find(|t| !t.tags.any(tags![COORDINATE, ADVERB]));
     // "Rename complete": the action, not an instruction.
     let ended = |t: &Token| prose.is(t, &sets::FINISHED) || prose.word(t).ends_with("ed");
     first.is_some_and(|t| {
-        let asks = t.tags.any(Tags::REQUEST.or(Tags::INTEND));
+        let asks = t.tags.any(tags![REQUEST, INTEND]);
         let orders = t.has(Tags::BASE) && !tokens.iter().any(ended);
         (asks || orders) && !t.tags.any(Tags::COMPLETED)
     })

@@ -26,7 +26,7 @@ pub(super) fn listed_tools(
     else {
         return Vec::new();
     };
-    let doubt = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
+    let doubt = tags![MODAL, NEGATION, HEDGE, INTEND];
     let beside = prose.tokens(sentence.tokens.clone()).iter();
     let tools = beside.filter(|t| is_spelled(prose, t) && catalogued(bare_name(prose.word(t))));
     let few = !clause.tags.any(doubt) && tools.take(FEW).count() == FEW;

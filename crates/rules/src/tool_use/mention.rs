@@ -85,8 +85,8 @@ fn deeds(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool) 
         let verb = prose.word(prose.tokens.get(p.verb)?).to_ascii_lowercase();
         let base = stem(&verb);
         let object = prose.tokens(p.object_tokens.clone()).iter();
-        let object = object.skip_while(|t| t.has(Tags::DETERMINER.or(Tags::USER_OWN)));
-        let ends = Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::ADVERB);
+        let object = object.skip_while(|t| t.has(tags![DETERMINER, USER_OWN]));
+        let ends = tags![PREPOSITION, COORDINATE, ADVERB];
         let object = object.take_while(|t| t.kind == TokenKind::Word && !t.has(ends));
         let words: Vec<&str> = object.map(|t| prose.word(t)).collect();
         let named = |verb: &str| format!("{verb}_{}", words.join("_"));
@@ -103,7 +103,7 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
     let mut at = clause.tokens.start;
     while at < clause.tokens.end {
         let Some(token) = prose.tokens.get(at) else { break };
-        if token.has(Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN)) && token.kind == TokenKind::Word {
+        if token.has(tags![TOOL_NOUN, SYSTEM_NOUN]) && token.kind == TokenKind::Word {
             let mut more = around_noun(prose, clause, at, catalogued);
             at = more.iter().map(|t| t.tokens.end).max().unwrap_or(at + 1).max(at + 1);
             found.append(&mut more);
@@ -117,7 +117,7 @@ fn things(prose: &Prose<'_>, clause: &Clause, catalogued: &dyn Fn(&str) -> bool)
             && (catalogued(word) || is_called(prose, clause, at) || is_means(prose, clause, at))
         {
             // "the A tool", "the A and B tools"
-            let noun = Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN);
+            let noun = tags![TOOL_NOUN, SYSTEM_NOUN];
             let noun_at = |at: usize| prose.tokens.get(at).is_some_and(|t| t.has(noun));
             let joined =
                 prose.tokens.get(at + 1).is_some_and(|t| t.has(Tags::COORDINATE) || t.is(','));
@@ -225,10 +225,10 @@ fn name_ending_at(prose: &Prose<'_>, clause: &Clause, at: usize) -> Option<(Stri
 fn is_name_word(prose: &Prose<'_>, clause: &Clause, at: usize) -> bool {
     let Some(token) = prose.tokens.get(at) else { return false };
     let first = prose.sentences.get(clause.sentence).is_some_and(|s| s.tokens.start == at);
-    let function = Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::USER_OWN).or(Tags::PREPOSITION);
+    let function = tags![DETERMINER, AGENT_OWN, USER_OWN, PREPOSITION];
     token.kind == TokenKind::Word
         && token.capital
-        && !token.has(function.or(Tags::GERUND).or(Tags::SUBORDINATE).or(Tags::AGENT))
+        && !token.has(function.or(tags![GERUND, SUBORDINATE, AGENT]))
         && !token.has(Tags::TOOL_NOUN)
         && !first
 }
@@ -239,14 +239,8 @@ fn topic_before(prose: &Prose<'_>, clause: &Clause, noun: usize) -> (Vec<String>
     let mut from = noun;
     while from > clause.tokens.start && words.len() < 3 {
         let Some(token) = prose.tokens.get(from - 1) else { break };
-        let stops = Tags::DETERMINER
-            .or(Tags::AGENT_OWN)
-            .or(Tags::USER_OWN)
-            .or(Tags::PREPOSITION)
-            .or(Tags::THING)
-            .or(Tags::THIRD)
-            .or(Tags::COORDINATE)
-            .or(Tags::BE);
+        let stops =
+            tags![DETERMINER, AGENT_OWN, USER_OWN, PREPOSITION, THING, THIRD, COORDINATE, BE];
         let verbal = token.tags.any(Tags::COMPLETED) && token.noun.is_none();
         if token.kind != TokenKind::Word || token.quoted || token.has(stops) || verbal {
             break;
@@ -270,7 +264,7 @@ fn use_of(
 ) -> Option<bool> {
     let before = prose.tokens(clause.tokens.start..thing.tokens.start);
     let behind = prose.tokens(thing.tokens.end..clause.tokens.end);
-    let open = before.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION)));
+    let open = before.iter().any(|t| t.has(tags![MODAL, HEDGE, NEGATION]));
     if open && !before.iter().any(|t| t.has(Tags::COORDINATE))
         || has_text(prose, behind)
         || is_of_code(prose, clause, thing)
@@ -354,7 +348,7 @@ fn used_by_gerund(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thin
             t.has(Tags::GERUND)
                 && matches!(t.verb, Some(Action::Of(Family::Run | Family::Search | Family::Read)))
         });
-    let progressive = before.iter().any(|t| t.has(Tags::BE.or(Tags::INTEND)));
+    let progressive = before.iter().any(|t| t.has(tags![BE, INTEND]));
     if !gerund || progressive {
         return None;
     }
@@ -381,9 +375,8 @@ fn goes_on(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> b
     };
     let (lead, rest) =
         (clause.tokens.start..thing.tokens.start, thing.tokens.end..clause.tokens.end);
-    let joins = |t: &Token| {
-        t.has(Tags::COORDINATE.or(Tags::DETERMINER)) || matches!(t.kind, TokenKind::Symbol(_))
-    };
+    let joins =
+        |t: &Token| t.has(tags![COORDINATE, DETERMINER]) || matches!(t.kind, TokenKind::Symbol(_));
     let uses = |p: &Predicate| is_own(p) && !p.negated && p.action == Action::Of(Family::Run);
     clause.predicates.is_empty()
         && before.mood == Mood::Asserted
@@ -433,7 +426,7 @@ fn was_used(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
 fn states_value(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
     let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
     let rest = prose.tokens(thing.tokens.end..sentence.tokens.end);
-    let open = Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION).or(Tags::INTEND).or(Tags::USER_OWN);
+    let open = tags![MODAL, HEDGE, NEGATION, INTEND, USER_OWN];
     let open = |t: &Token| t.has(open) || t.is('?') || prose.is(t, words!["you", "if", "when"]);
     let value = |t: &Token| {
         let number = matches!(t.kind, TokenKind::Number | TokenKind::Money | TokenKind::Date);
@@ -448,14 +441,14 @@ fn states_value(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
 /// "The X API confirms …": whether the tool is the source of the statement.
 fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &[Token]) -> bool {
     let subject = before.iter().all(|t| {
-        t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::COORDINATE).or(Tags::ADVERB))
+        t.has(tags![DETERMINER, AGENT_OWN, COORDINATE, ADVERB])
             || matches!(t.kind, TokenKind::Symbol(_))
     });
     let says = behind.iter().take(3).find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
     let code = sets::OF_CODE.hold(thing.noun.as_bytes());
     let reports = says.is_some_and(|t| {
-        t.has(Tags::PERCEIVE.or(Tags::REPORT))
-            || (t.has(if code { Tags::PAST } else { Tags::THIRD_PERSON.or(Tags::PAST) })
+        t.has(tags![PERCEIVE, REPORT])
+            || (t.has(if code { Tags::PAST } else { tags![THIRD_PERSON, PAST] })
                 && matches!(
                     t.verb,
                     Some(Action::Of(Family::Read | Family::Search | Family::Return))
@@ -491,7 +484,7 @@ fn tells(prose: &Prose<'_>, clause: &Clause, led: bool) -> bool {
     let own = || tokens.array_windows().any(|[a, b]| a.has(Tags::AGENT) && past(b));
     let was = |t: &Token| prose.is(t, words!["was", "were", "been"]) || (led && t.has(Tags::BE));
     (tokens.iter().any(was) || own())
-        && !tokens.iter().any(|t| t.has(Tags::MODAL.or(Tags::HEDGE).or(Tags::NEGATION)))
+        && !tokens.iter().any(|t| t.has(tags![MODAL, HEDGE, NEGATION]))
         && !clause.predicates.iter().any(|p| p.subject == Subject::User)
 }
 
@@ -512,11 +505,11 @@ fn is_own_use(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
     let uses = matches!(predicate.action, Action::Of(Family::Run | Family::Search | Family::Read));
     let between = prose.tokens(predicate.verb + 1..thing.tokens.start);
     let plain = |t: &Token| {
-        t.has(Tags::DETERMINER.or(Tags::AGENT_OWN).or(Tags::ADVERB).or(Tags::COORDINATE))
+        t.has(tags![DETERMINER, AGENT_OWN, ADVERB, COORDINATE])
             || matches!(t.kind, TokenKind::Symbol(_))
             || t.tags.is_empty()
             // "the X tool and the Y tool"
-            || t.has(Tags::TOOL_NOUN.or(Tags::SYSTEM_NOUN))
+            || t.has(tags![TOOL_NOUN, SYSTEM_NOUN])
     };
     let by_means = between
         .iter()

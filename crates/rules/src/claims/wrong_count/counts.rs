@@ -24,7 +24,7 @@ pub(super) fn counts<'p>(prose: &'p Prose<'_>, clause: &Clause) -> Vec<Count<'p>
     let block = prose.sentences.get(clause.sentence).and_then(|s| prose.block_of(s));
     let quoted = block.is_some_and(|b| matches!(b.kind, BlockKind::Quote | BlockKind::Heading));
     let asserted = matches!(clause.mood, Mood::Asserted | Mood::Observed);
-    let hedged = Tags::MODAL.or(Tags::NEGATION).or(Tags::HEDGE).or(Tags::INTEND);
+    let hedged = tags![MODAL, NEGATION, HEDGE, INTEND];
     let aside = tokens.first().is_some_and(|t| t.is('(')) && !is_sum_of_run(prose, tokens);
     // "3 pending" is a test runner's word.
     let open = |t: &Token| {
@@ -89,11 +89,11 @@ fn noun_behind<'p>(
     let mut named = None;
     let is_name =
         |t: &&(usize, &Token)| matches!(t.1.kind, TokenKind::Word | TokenKind::Identifier);
-    let ends = Tags::PREPOSITION.or(Tags::COORDINATE).or(Tags::BE);
+    let ends = tags![PREPOSITION, COORDINATE, BE];
     let behind = tokens.iter().enumerate().skip(at + 1).take(3);
     for (place, next) in behind.take_while(|t| is_name(&t) && !t.1.has(ends)) {
         let word = prose.word(next);
-        let ended = next.has(Tags::PAST.or(Tags::FAILURE).or(Tags::PASSING));
+        let ended = next.has(tags![PAST, FAILURE, PASSING]);
         let plural = word.ends_with(['s', 'S']) || (ended && !word.ends_with("ing"));
         // In "75 failing files", the noun is "files".
         let describes = !word.ends_with(['s', 'S'])
@@ -128,8 +128,7 @@ fn is_setting(prose: &Prose<'_>, tokens: &[Token], last: &Token) -> bool {
 fn tells_of_run(prose: &Prose<'_>, clause: &Clause) -> bool {
     let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
     prose.tokens(sentence.unwrap_or_default()).iter().any(|t| {
-        t.has(Tags::FAILURE.or(Tags::PASSING))
-            || prose.is(t, words!["failures", "pending", "passed"])
+        t.has(tags![FAILURE, PASSING]) || prose.is(t, words!["failures", "pending", "passed"])
     })
 }
 
@@ -141,7 +140,7 @@ fn is_version(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         let name = t.tags.is_empty() && t.verb.is_none() && t.noun.is_none();
         t.kind == TokenKind::Word && name && Countable::parse(prose.word(t)).is_none()
     });
-    let ends = |t: &Token| t.has(Tags::PAST.or(Tags::FAILURE).or(Tags::PASSING));
+    let ends = |t: &Token| t.has(tags![PAST, FAILURE, PASSING]);
     led && named && tokens.get(at + 1).is_some_and(ends)
 }
 
