@@ -10,13 +10,14 @@
 
 #[macro_use]
 mod prose;
+#[macro_use]
+mod facts;
 
 mod action;
 mod call;
 mod check;
 mod citation;
 mod claims;
-mod facts;
 mod feedback;
 mod findings;
 mod meta;

@@ -7,7 +7,7 @@ use super::extract::ActionClaim;
 use super::objects::{Sought, mentions};
 use super::search::{LOOK_BACK, Search};
 use super::words::{head, stem};
-use crate::facts::{Deed, Execution, Facts, Families, ShellWork, of_name};
+use crate::facts::{Deed, Execution, Facts, ShellWork, of_name};
 use crate::prose::sets;
 use crate::values::AnyCase;
 
@@ -45,7 +45,7 @@ fn gives_out(search: &Search<'_, '_>, execution: &Execution<'_>, deed: &Deed<'_>
             && mentions(execution.text(), id)
             && !mentions(execution.arguments(), id)
     };
-    let reads = Families::new(&[Family::Read, Family::Search]);
+    let reads = families![Read, Search];
     !deed.families.meets(reads) && search.ids.iter().any(given)
 }
 
@@ -102,7 +102,7 @@ pub(super) fn may_be_written(search: &Search<'_, '_>, since: usize) -> bool {
 pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bool {
     let Search { facts, said, .. } = *search;
     let request = facts.request_before(said.claim.turn);
-    let looks = Families::new(&[Family::Search, Family::Read, Family::Compute]);
+    let looks = families![Search, Read, Compute];
     let telling =
         |word: &&str| word.len() > 3 || word.len() > 1 && word.bytes().any(|b| b.is_ascii_digit());
     let tells = sets::SAYS_TO.list.contains(&said.verb.as_str());

@@ -192,7 +192,7 @@ impl<'t> Deed<'t> {
         *self.upshot.get_or_init(|| {
             let asked = CallFacts {
                 changes: self.changes(),
-                looks: self.families.meets(Families::new(&[Family::Read, Family::Search])),
+                looks: self.families.meets(families![Read, Search]),
                 words: self.words(),
                 arguments: self.arguments,
                 command: self.shell.as_ref().map(|work| work.command.as_str()),
@@ -248,7 +248,7 @@ impl<'t> Deed<'t> {
 
 /// The families of what a command line did.
 fn families_of_shell(work: &ShellWork<'_>) -> Families {
-    let mut families = Families::NONE.with(Family::Run).with(Family::Read);
+    let mut families = families![Run, Read];
     for run in &work.runs {
         families = families.with(run.family);
     }

@@ -5,6 +5,13 @@ use counterfoil_model::{Family, Tool};
 
 use crate::prose::{Action, Lexicon, Tags, sets};
 
+/// `families![Read, Search]`: a set of [`Families`].
+macro_rules! families {
+    ($($family:ident),+) => {
+        const { $crate::facts::Families::new(&[$(counterfoil_model::Family::$family),+]) }
+    };
+}
+
 /// A set of families, as bits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Families(u32);
@@ -12,11 +19,16 @@ pub(crate) struct Families(u32);
 impl Families {
     pub(crate) const NONE: Self = Self(0);
 
-    pub(crate) fn new(families: &[Family]) -> Self {
-        families.iter().fold(Self::NONE, |set, &family| set.with(family))
+    pub(crate) const fn new(families: &[Family]) -> Self {
+        let (mut set, mut rest) = (Self::NONE, families);
+        while let [family, more @ ..] = rest {
+            set = set.with(*family);
+            rest = more;
+        }
+        set
     }
 
-    pub(crate) fn with(self, family: Family) -> Self {
+    pub(crate) const fn with(self, family: Family) -> Self {
         Self(self.0 | 1 << family as u32)
     }
 
@@ -71,33 +83,15 @@ pub(crate) fn of_tool(named: Families, tool: Option<&Tool>) -> Families {
 }
 
 /// Words in tool names that denote actions, in addition to the verbs of the lexicon.
-const ACTING: [(&str, &[Family]); 26] = [
-    ("accept", &[Family::Update]),
-    ("allocate", &[Family::Book, Family::Update]),
-    ("authorise", &[Family::Pay, Family::Update]),
-    ("authorize", &[Family::Pay, Family::Update]),
-    ("capture", &[Family::Pay, Family::Update]),
-    ("decline", &[Family::Cancel, Family::Update]),
-    ("deliver", &[Family::Send, Family::Update]),
-    ("deny", &[Family::Cancel, Family::Update]),
-    ("end", &[Family::Cancel, Family::Update]),
-    ("queue", &[Family::Send, Family::Update]),
-    ("refuse", &[Family::Cancel, Family::Update]),
-    ("remind", &[Family::Send]),
-    ("restock", &[Family::Book, Family::Update]),
-    ("stop", &[Family::Cancel, Family::Update]),
-    ("hold", &[Family::Update]),
-    ("comment", &[Family::Send, Family::Update]),
-    ("note", &[Family::Create, Family::Update]),
-    ("join", &[Family::Book, Family::Update]),
-    ("enrol", &[Family::Book, Family::Update]),
-    ("leave", &[Family::Cancel, Family::Update]),
-    ("ask", &[Family::Send]),
-    ("page", &[Family::Send]),
-    ("phone", &[Family::Send]),
-    ("sms", &[Family::Send]),
-    ("sign", &[Family::Update]),
-    ("tip", &[Family::Pay]),
+const ACTING: [(&[&str], Families); 8] = [
+    (&["accept", "hold", "sign"], families![Update]),
+    (&["allocate", "enrol", "join", "restock"], families![Book, Update]),
+    (&["authorise", "authorize", "capture"], families![Pay, Update]),
+    (&["decline", "deny", "end", "leave", "refuse", "stop"], families![Cancel, Update]),
+    (&["comment", "deliver", "queue"], families![Send, Update]),
+    (&["ask", "page", "phone", "remind", "sms"], families![Send]),
+    (&["note"], families![Create, Update]),
+    (&["tip"], families![Pay]),
 ];
 
 /// The families in a name. The last segment of a dotted name takes precedence.
@@ -109,7 +103,7 @@ pub(crate) fn of_name(name: &str) -> Families {
 pub(crate) fn of_parts(words: &[String]) -> Families {
     // `leave_balance` and `balance_transfer`: the last word decides whether it is a look-up.
     if words.len() > 1 && words.last().is_some_and(|word| word == "balance" || word == "history") {
-        return Families::new(&[Family::Read, Family::Search]);
+        return families![Read, Search];
     }
     // `place_details`, `order_status`: information about a thing.
     let told = ["details", "detail", "info", "status", "overview", "summary"];
@@ -122,7 +116,7 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
         && sets::NAMES_THINGS.list.contains(&thing.as_str())
         && !words.iter().any(acts)
     {
-        return Families::new(&[Family::Read, Family::Search]);
+        return families![Read, Search];
     }
     // `file_search`, `order_lookup`: these search; they do not file or order.
     let looks = |word: &String| {
@@ -140,7 +134,7 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
         && (sets::NAMES_THINGS.list.contains(&thing.as_str()) || sends(thing))
         && rest.iter().any(looks)
     {
-        return Families::new(&[Family::Read, Family::Search]);
+        return families![Read, Search];
     }
     let first = of_words(words.iter().map(String::as_str));
     if !first.is_empty() {
@@ -156,21 +150,21 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
     if !named.is_empty() {
         return named;
     }
-    let acts = words.iter().find_map(|word| ACTING.iter().find(|(known, _)| known == word));
-    acts.map_or(Families::NONE, |(_, families)| Families::new(families))
+    let acting = |word: &String| ACTING.iter().find(|(known, _)| known.contains(&word.as_str()));
+    words.iter().find_map(acting).map_or(Families::NONE, |(_, families)| *families)
 }
 
 fn of_words<'w>(mut words: impl Iterator<Item = &'w str>) -> Families {
     let mut generic = false;
     while let Some(word) = words.next() {
         if sets::READING_TOOLS.list.contains(&word.to_ascii_lowercase().as_str()) {
-            return Families::new(&[Family::Read, Family::Search]);
+            return families![Read, Search];
         }
         let Some(entry) = Lexicon::english().get(word) else { continue };
         let verbal = entry.tags.any(tags![BASE, THIRD_PERSON, GERUND]);
         match entry.verb {
             Some(Action::Of(Family::Search | Family::Read)) if verbal && !generic => {
-                return Families::new(&[Family::Read, Family::Search]);
+                return families![Read, Search];
             }
             // `submit_meter_read`: a reading.
             Some(Action::Of(Family::Search | Family::Read)) if generic => {}
@@ -193,7 +187,7 @@ fn of_words<'w>(mut words: impl Iterator<Item = &'w str>) -> Families {
             }
         }
     }
-    if generic { Families::NONE.with(Family::Update) } else { Families::NONE }
+    if generic { families![Update] } else { Families::NONE }
 }
 
 /// The families of all verbs and nouns in the arguments of a call whose tool's name says nothing:
@@ -281,61 +275,31 @@ pub(crate) fn vouching(family: Family) -> Families {
     use Family as F;
     match family {
         F::Update | F::Pay => Families::changing(),
-        F::Create => Families::new(&[
-            F::Create,
-            F::Update,
-            F::Book,
-            F::Send,
-            F::Commit,
-            F::Exchange,
-            F::Return,
-            F::Refund,
-            F::Move,
-            F::Install,
-            F::Deploy,
-            F::Push,
-        ]),
-        F::Send => Families::new(&[F::Send, F::Move]),
-        F::Delete => Families::new(&[F::Delete, F::Cancel, F::Update, F::Move]),
-        F::Cancel => Families::new(&[F::Cancel, F::Delete, F::Update, F::Return, F::Refund]),
-        F::Book => Families::new(&[F::Book, F::Create, F::Update, F::Pay, F::Exchange]),
-        F::Refund => Families::new(&[
-            F::Refund,
-            F::Cancel,
-            F::Return,
-            F::Exchange,
-            F::Update,
-            F::Send,
-            F::Pay,
-            F::Create,
-        ]),
-        F::Return => Families::new(&[F::Return, F::Refund, F::Exchange, F::Update, F::Create]),
-        F::Exchange => Families::new(&[F::Exchange, F::Update, F::Return, F::Create, F::Book]),
-        F::Move => Families::new(&[
-            F::Move,
-            F::Update,
-            F::Send,
-            F::Create,
-            F::Delete,
-            F::Book,
-            F::Exchange,
-        ]),
-        F::Search | F::Read => Families::new(&[F::Search, F::Read, F::Run]),
-        F::Deploy => Families::new(&[F::Deploy, F::Push, F::Create, F::Update]),
-        F::Commit => Families::new(&[F::Commit]),
-        F::Push => Families::new(&[F::Push]),
+        F::Create => families![
+            Create, Update, Book, Send, Commit, Exchange, Return, Refund, Move, Install, Deploy,
+            Push
+        ],
+        F::Send => families![Send, Move],
+        F::Delete => families![Delete, Cancel, Update, Move],
+        F::Cancel => families![Cancel, Delete, Update, Return, Refund],
+        F::Book => families![Book, Create, Update, Pay, Exchange],
+        F::Refund => families![Refund, Cancel, Return, Exchange, Update, Send, Pay, Create],
+        F::Return => families![Return, Refund, Exchange, Update, Create],
+        F::Exchange => families![Exchange, Update, Return, Create, Book],
+        F::Move => families![Move, Update, Send, Create, Delete, Book, Exchange],
+        F::Search | F::Read => families![Search, Read, Run],
+        F::Deploy => families![Deploy, Push, Create, Update],
         other => Families::new(&[other]),
     }
 }
 
 /// The families that share their vocabulary.
 pub(crate) fn kindred(family: Family) -> Families {
+    use Family as F;
     match family {
-        Family::Create | Family::Update | Family::Book => {
-            Families::new(&[Family::Create, Family::Update, Family::Book])
-        }
-        Family::Cancel | Family::Delete => Families::new(&[Family::Cancel, Family::Delete]),
-        Family::Search | Family::Read => Families::new(&[Family::Search, Family::Read]),
+        F::Create | F::Update | F::Book => families![Create, Update, Book],
+        F::Cancel | F::Delete => families![Cancel, Delete],
+        F::Search | F::Read => families![Search, Read],
         other => Families::new(&[other]),
     }
 }
@@ -346,24 +310,23 @@ mod tests {
 
     #[test]
     fn names() {
-        use Family as F;
-        let reads = Families::new(&[F::Read, F::Search]);
+        let reads = families![Read, Search];
         for (name, expected) in [
-            ("cancel_pending_order", Families::new(&[F::Cancel])),
-            ("return_delivered_order_items", Families::new(&[F::Return])),
-            ("email.send_email", Families::new(&[F::Send])),
-            ("customer_relationship_manager.update_customer", Families::new(&[F::Update])),
+            ("cancel_pending_order", families![Cancel]),
+            ("return_delivered_order_items", families![Return]),
+            ("email.send_email", families![Send]),
+            ("customer_relationship_manager.update_customer", families![Update]),
             ("get_order_details", reads),
             ("maps_place_details", reads),
             ("order_status", reads),
-            ("place_order", Families::new(&[F::Book])),
+            ("place_order", families![Book]),
             ("WebSearch", reads),
             ("find_user_id_by_email", reads),
-            ("transfer_to_human_agents", Families::new(&[F::Move])),
-            ("calculate", Families::new(&[F::Compute])),
+            ("transfer_to_human_agents", families![Move]),
+            ("calculate", families![Compute]),
             ("think", Families::NONE),
-            ("process_refund", Families::new(&[F::Refund])),
-            ("mcp__github__create_issue", Families::new(&[F::Create])),
+            ("process_refund", families![Refund]),
+            ("mcp__github__create_issue", families![Create]),
         ] {
             assert_eq!(of_name(name), expected, "{name}");
         }

@@ -1,10 +1,12 @@
 //! What the rules know about a transcript: the calls joined with their results, what each did, and
 //! what the agent said.
 
+#[macro_use]
+mod families;
+
 mod answer;
 mod arguments;
 mod deed;
-mod families;
 mod index;
 mod judged;
 mod known;

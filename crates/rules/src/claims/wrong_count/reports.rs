@@ -5,7 +5,7 @@ use counterfoil_shell::{ActivityKind, RunSummary, summary};
 
 use super::counts::Count;
 use super::ended::Ended;
-use crate::facts::{Answer, Deed, Execution, Facts, Families, Run};
+use crate::facts::{Answer, Deed, Execution, Facts, Run};
 use crate::values::{Source, Tally};
 
 /// The maximum number of bytes of results before a message that are counted through.
@@ -154,7 +154,7 @@ impl Sums {
 
 /// Whether a result is a report, rather than the content of a file.
 fn is_report(deed: &Deed<'_>) -> bool {
-    let content = Families::new(&[Family::Read, Family::Update, Family::Create]);
+    let content = families![Read, Update, Create];
     deed.shell.is_some()
         || deed.delegates
         || deed.families.has(Family::Search)
