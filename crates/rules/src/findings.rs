@@ -13,7 +13,7 @@ use crate::meta::{Group, Meta};
 /// The rule states what the record shows and whether that is provable. Severity follows from that
 /// and from the rule's mode, in one place, so that no rule decides what blocks.
 #[derive(Debug)]
-pub struct Findings<'r> {
+pub(crate) struct Findings<'r> {
     meta: &'static Meta,
     mode: Mode,
     findings: &'r mut Vec<Finding>,
@@ -22,22 +22,22 @@ pub struct Findings<'r> {
 
 /// The content of a finding, without its subject.
 #[derive(Debug, Clone)]
-pub struct Note {
+pub(crate) struct Note {
     /// One sentence for people.
-    pub message: String,
+    pub(crate) message: String,
     /// Advice.
-    pub help: Option<Cow<'static, str>>,
+    pub(crate) help: Option<Cow<'static, str>>,
     /// The confidence in the finding.
-    pub confidence: Confidence,
+    pub(crate) confidence: Confidence,
     /// Whether the record proves it. Only then may it block.
-    pub provable: bool,
+    pub(crate) provable: bool,
     /// The evidence.
-    pub evidence: Vec<Evidence>,
+    pub(crate) evidence: Vec<Evidence>,
 }
 
 impl Note {
     /// A note that is provable and certain.
-    pub fn proven(message: impl Into<String>) -> Self {
+    pub(crate) fn proven(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
             help: None,
@@ -48,22 +48,19 @@ impl Note {
     }
 
     /// Sets whether it is provable. Otherwise it does not block.
-    #[must_use]
-    pub fn provable_if(mut self, provable: bool) -> Self {
+    pub(crate) fn provable_if(mut self, provable: bool) -> Self {
         self.provable = provable;
         self
     }
 
     /// Adds advice.
-    #[must_use]
-    pub fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     /// Adds evidence.
-    #[must_use]
-    pub fn evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
+    pub(crate) fn evidence(mut self, evidence: impl IntoIterator<Item = Evidence>) -> Self {
         self.evidence.extend(evidence);
         self
     }
@@ -80,13 +77,17 @@ impl<'r> Findings<'r> {
     }
 
     /// Records that the record shows the claim.
-    pub fn supported(&mut self, claim: &Claim, evidence: impl IntoIterator<Item = Evidence>) {
+    pub(crate) fn supported(
+        &mut self,
+        claim: &Claim,
+        evidence: impl IntoIterator<Item = Evidence>,
+    ) {
         self.judge(claim, Verdict::Supported, evidence.into_iter().collect());
     }
 
     /// Records that the record cannot show the claim either way, and why: it is counted, never
     /// reported.
-    pub fn not_checkable(&mut self, claim: &Claim, reason: &'static str) {
+    pub(crate) fn not_checkable(&mut self, claim: &Claim, reason: &'static str) {
         self.judge(claim, Verdict::NotCheckable, Vec::new());
         if let Some(judgement) = self.judgements.last_mut() {
             judgement.reason = Some(reason);
@@ -94,12 +95,12 @@ impl<'r> Findings<'r> {
     }
 
     /// Reports that the record shows the opposite of the claim.
-    pub fn contradicted(&mut self, facts: &Facts<'_>, claim: &Claim, note: Note) {
+    pub(crate) fn contradicted(&mut self, facts: &Facts<'_>, claim: &Claim, note: Note) {
         self.claim(facts, claim, Verdict::Contradicted, note);
     }
 
     /// Reports that the record does not show the claim.
-    pub fn unsupported(&mut self, facts: &Facts<'_>, claim: &Claim, note: Note) {
+    pub(crate) fn unsupported(&mut self, facts: &Facts<'_>, claim: &Claim, note: Note) {
         self.claim(facts, claim, Verdict::Unsupported, note);
     }
 
@@ -116,7 +117,7 @@ impl<'r> Findings<'r> {
     }
 
     /// Reports that a call is wrong.
-    pub fn call(&mut self, turn: usize, line: usize, call: CallRef, note: Note) {
+    pub(crate) fn call(&mut self, turn: usize, line: usize, call: CallRef, note: Note) {
         self.push(Verdict::Contradicted, turn, line, Subject::Call(call), note);
     }
 
@@ -153,7 +154,8 @@ impl<'r> Findings<'r> {
         self.judgements.push(Judgement { claim, verdict, reason, rule, evidence });
     }
 
-    fn code(&self) -> Code {
+    /// The code of the rule.
+    pub(crate) fn code(&self) -> Code {
         self.meta.code
     }
 }

@@ -38,12 +38,10 @@ pub const PROTOCOL: &str = include_str!("../protocol.md");
 pub use check::{Indexed, check, check_from};
 pub use citation::{CitedExecutions, cited_executions};
 pub use counterfoil_admission::{AdmissionSettings, FixationSettings};
-pub use facts::LONGEST_ANSWER;
-pub use facts::{Execution, Facts, Record, Upshot};
+pub use facts::{LONGEST_ANSWER, Upshot};
 pub use feedback::{
     FEEDBACK_TO_AN_AGENT, feedback, is_feedback, set_aside_feedback, set_feedback_aside,
 };
-pub use findings::Findings;
 pub use meta::{Group, Meta};
 pub use obligation::{Obligation, ObligationError};
 pub use prose::Fence;

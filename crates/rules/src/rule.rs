@@ -1,11 +1,53 @@
+use counterfoil_model::{Code, Mode};
+
 use crate::facts::Facts;
 use crate::findings::Findings;
-use crate::meta::Meta;
+use crate::meta::{Group, Meta};
 
-/// Judges a transcript. Pure: same facts, same findings.
-pub trait Rule: Sync {
+/// A rule.
+#[derive(Debug)]
+pub struct Rule {
+    meta: Meta,
+    check: Check,
+}
+
+/// Judges the facts of a transcript, and adds findings. Pure: same facts, same findings.
+type Check = fn(&Facts<'_>, &mut Findings<'_>);
+
+impl Rule {
+    /// A rule about claims; `page` is the Markdown of `spec/{code}.md`.
+    pub(crate) const fn claim(
+        code: &'static str,
+        name: &'static str,
+        mode: Mode,
+        summary: &'static str,
+        page: &'static str,
+        check: Check,
+    ) -> Self {
+        let (code, group) = (Code(code), Group::Claim);
+        Self { meta: Meta { code, name, group, mode, summary, page }, check }
+    }
+
+    /// A rule about calls.
+    pub(crate) const fn call(
+        code: Code,
+        name: &'static str,
+        mode: Mode,
+        summary: &'static str,
+        page: &'static str,
+        check: Check,
+    ) -> Self {
+        Self { meta: Meta { code, name, group: Group::Call, mode, summary, page }, check }
+    }
+
     /// The rule's metadata.
-    fn meta(&self) -> &'static Meta;
-    /// Judges the facts, and adds findings to `findings`.
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>);
+    #[must_use]
+    pub fn meta(&self) -> &Meta {
+        &self.meta
+    }
+
+    /// Judges the facts, and adds findings.
+    pub(crate) fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+        (self.check)(facts, findings);
+    }
 }

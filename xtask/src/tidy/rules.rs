@@ -57,7 +57,7 @@ fn files(house: &House) -> Vec<Complaint> {
                     format!("give it exactly one line in `RULES` in {table_path}"),
                 ));
             }
-            let kinds = text.lines().filter(|line| line.starts_with("impl Rule for ")).count();
+            let kinds = text.lines().filter(|line| line.contains("static RULE: Rule = ")).count();
             if kinds != 1 {
                 complaints.push(Complaint::new(
                     path,
@@ -167,16 +167,16 @@ mod tests {
 
     #[test]
     fn a_rule_is_one_file_and_one_line() {
-        let rule = "impl Rule for X {}\npage: include_str!(\"../../spec/X1.md\"),";
+        let rule = "static RULE: Rule = Rule::claim(\ninclude_str!(\"../../spec/X1.md\"),";
         let cases: [(&str, &str, &[&str]); 4] = [
-            ("const RULES: &[&dyn Rule] = &[&one::One];", rule, &[]),
-            ("const RULES: &[&dyn Rule] = &[];", rule, &["the rule has 0 lines in the table"]),
+            ("const RULES: &[&Rule] = &[&one::RULE];", rule, &[]),
+            ("const RULES: &[&Rule] = &[];", rule, &["the rule has 0 lines in the table"]),
             (
-                "const RULES: &[&dyn Rule] = &[&one::One, &one::One];",
+                "const RULES: &[&Rule] = &[&one::RULE, &one::RULE];",
                 rule,
                 &["the rule has 2 lines in the table"],
             ),
-            ("const RULES: &[&dyn Rule] = &[&one::One];", "", &["the file holds 0 rules"]),
+            ("const RULES: &[&Rule] = &[&one::RULE];", "", &["the file holds 0 rules"]),
         ];
         for (table, text, expected) in cases {
             let house = House::with_files(&[

@@ -2,45 +2,116 @@
 //! has the metadata of a rule, and its code selects the issues.
 
 use counterfoil_admission::{IssueSeverity, code};
-use counterfoil_model::{CallRef, Code, Confidence, Mode};
+use counterfoil_model::{CallRef, Confidence, Mode};
 
 use super::recorded::admissions;
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::rule::Rule;
 
 /// All call rules.
-pub(crate) const RULES: &[&dyn Rule] = &[
-    &CallRule(&UNKNOWN_TOOL),
-    &CallRule(&MISSING_REQUIRED),
-    &CallRule(&WRONG_TYPE),
-    &CallRule(&INVALID_VALUE),
-    &CallRule(&INVALID_FORMAT),
-    &CallRule(&UNKNOWN_PARAM),
-    &CallRule(&MALFORMED_ARGUMENTS),
-    &CallRule(&PLACEHOLDER_VALUE),
-    &CallRule(&SUSPICIOUS_LENGTH),
-    &CallRule(&UNGROUNDED_PATH),
-    &CallRule(&UNGROUNDED_VALUE),
-    &CallRule(&REPEATED_CALL),
+pub(crate) static RULES: [Rule; 12] = [
+    Rule::call(
+        code::UNKNOWN_TOOL,
+        "unknown-tool",
+        Mode::Block,
+        "the called tool does not exist or is not available",
+        include_str!("../../spec/UNKNOWN_TOOL.md"),
+        check,
+    ),
+    Rule::call(
+        code::MISSING_REQUIRED,
+        "missing-required",
+        Mode::Block,
+        "a required parameter is missing",
+        include_str!("../../spec/MISSING_REQUIRED.md"),
+        check,
+    ),
+    Rule::call(
+        code::WRONG_TYPE,
+        "wrong-type",
+        Mode::Block,
+        "an argument does not have the JSON type that its schema requires",
+        include_str!("../../spec/WRONG_TYPE.md"),
+        check,
+    ),
+    Rule::call(
+        code::INVALID_VALUE,
+        "invalid-value",
+        Mode::Block,
+        "an argument has a value that its schema does not allow",
+        include_str!("../../spec/INVALID_VALUE.md"),
+        check,
+    ),
+    Rule::call(
+        code::INVALID_FORMAT,
+        "invalid-format",
+        Mode::Warn,
+        "a string does not have the format that its schema requires",
+        include_str!("../../spec/INVALID_FORMAT.md"),
+        check,
+    ),
+    Rule::call(
+        code::UNKNOWN_PARAM,
+        "unknown-param",
+        Mode::Block,
+        "the call has an argument that the tool does not declare",
+        include_str!("../../spec/UNKNOWN_PARAM.md"),
+        check,
+    ),
+    Rule::call(
+        code::MALFORMED_ARGUMENTS,
+        "malformed-arguments",
+        Mode::Block,
+        "the arguments are not a single JSON object",
+        include_str!("../../spec/MALFORMED_ARGUMENTS.md"),
+        check,
+    ),
+    Rule::call(
+        code::PLACEHOLDER_VALUE,
+        "placeholder-value",
+        Mode::Warn,
+        "an argument value is an unfilled template placeholder",
+        include_str!("../../spec/PLACEHOLDER_VALUE.md"),
+        check,
+    ),
+    Rule::call(
+        code::SUSPICIOUS_LENGTH,
+        "suspicious-length",
+        Mode::Warn,
+        "a text argument is unusually long",
+        include_str!("../../spec/SUSPICIOUS_LENGTH.md"),
+        check,
+    ),
+    Rule::call(
+        code::UNGROUNDED_PATH,
+        "ungrounded-path",
+        Mode::Warn,
+        "the agent read a path that was never mentioned and does not exist",
+        include_str!("../../spec/UNGROUNDED_PATH.md"),
+        check,
+    ),
+    Rule::call(
+        code::UNGROUNDED_VALUE,
+        "ungrounded-value",
+        Mode::Warn,
+        "a call uses an id, e-mail address or URL that appears nowhere before it",
+        include_str!("../../spec/UNGROUNDED_VALUE.md"),
+        check,
+    ),
+    Rule::call(
+        code::REPEATED_CALL,
+        "repeated-call",
+        Mode::Block,
+        "the agent repeats the same call or cycle of calls without progress",
+        include_str!("../../spec/REPEATED_CALL.md"),
+        check,
+    ),
 ];
 
-/// A rule that reports the issues of one code.
-struct CallRule(&'static Meta);
-
-impl Rule for CallRule {
-    fn meta(&self) -> &'static Meta {
-        self.0
-    }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        report(self.0.code, facts, findings);
-    }
-}
-
-/// Adds every issue with this code to the findings.
-fn report(code: Code, facts: &Facts<'_>, findings: &mut Findings<'_>) {
+/// Adds every issue with the rule's code to the findings.
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    let code = findings.code();
     for (at, issue) in admissions(facts).issues.iter().filter(|(_, issue)| issue.code == code) {
         let Some(execution) = facts.record().executions().get(*at) else { continue };
         let Some(call) = execution.call else { continue };
@@ -63,109 +134,3 @@ fn report(code: Code, facts: &Facts<'_>, findings: &mut Findings<'_>) {
         findings.call(execution.called_at, line, subject, note);
     }
 }
-
-const fn row(
-    code: Code,
-    name: &'static str,
-    mode: Mode,
-    summary: &'static str,
-    page: &'static str,
-) -> Meta {
-    Meta { code, name, group: Group::Call, mode, summary, page }
-}
-
-static UNKNOWN_TOOL: Meta = row(
-    code::UNKNOWN_TOOL,
-    "unknown-tool",
-    Mode::Block,
-    "the called tool does not exist or is not available",
-    include_str!("../../spec/UNKNOWN_TOOL.md"),
-);
-
-static MISSING_REQUIRED: Meta = row(
-    code::MISSING_REQUIRED,
-    "missing-required",
-    Mode::Block,
-    "a required parameter is missing",
-    include_str!("../../spec/MISSING_REQUIRED.md"),
-);
-
-static WRONG_TYPE: Meta = row(
-    code::WRONG_TYPE,
-    "wrong-type",
-    Mode::Block,
-    "an argument does not have the JSON type that its schema requires",
-    include_str!("../../spec/WRONG_TYPE.md"),
-);
-
-static INVALID_VALUE: Meta = row(
-    code::INVALID_VALUE,
-    "invalid-value",
-    Mode::Block,
-    "an argument has a value that its schema does not allow",
-    include_str!("../../spec/INVALID_VALUE.md"),
-);
-
-static INVALID_FORMAT: Meta = row(
-    code::INVALID_FORMAT,
-    "invalid-format",
-    Mode::Warn,
-    "a string does not have the format that its schema requires",
-    include_str!("../../spec/INVALID_FORMAT.md"),
-);
-
-static UNKNOWN_PARAM: Meta = row(
-    code::UNKNOWN_PARAM,
-    "unknown-param",
-    Mode::Block,
-    "the call has an argument that the tool does not declare",
-    include_str!("../../spec/UNKNOWN_PARAM.md"),
-);
-
-static MALFORMED_ARGUMENTS: Meta = row(
-    code::MALFORMED_ARGUMENTS,
-    "malformed-arguments",
-    Mode::Block,
-    "the arguments are not a single JSON object",
-    include_str!("../../spec/MALFORMED_ARGUMENTS.md"),
-);
-
-static PLACEHOLDER_VALUE: Meta = row(
-    code::PLACEHOLDER_VALUE,
-    "placeholder-value",
-    Mode::Warn,
-    "an argument value is an unfilled template placeholder",
-    include_str!("../../spec/PLACEHOLDER_VALUE.md"),
-);
-
-static SUSPICIOUS_LENGTH: Meta = row(
-    code::SUSPICIOUS_LENGTH,
-    "suspicious-length",
-    Mode::Warn,
-    "a text argument is unusually long",
-    include_str!("../../spec/SUSPICIOUS_LENGTH.md"),
-);
-
-static UNGROUNDED_PATH: Meta = row(
-    code::UNGROUNDED_PATH,
-    "ungrounded-path",
-    Mode::Warn,
-    "the agent read a path that was never mentioned and does not exist",
-    include_str!("../../spec/UNGROUNDED_PATH.md"),
-);
-
-static UNGROUNDED_VALUE: Meta = row(
-    code::UNGROUNDED_VALUE,
-    "ungrounded-value",
-    Mode::Warn,
-    "a call uses an id, e-mail address or URL that appears nowhere before it",
-    include_str!("../../spec/UNGROUNDED_VALUE.md"),
-);
-
-static REPEATED_CALL: Meta = row(
-    code::REPEATED_CALL,
-    "repeated-call",
-    Mode::Block,
-    "the agent repeats the same call or cycle of calls without progress",
-    include_str!("../../spec/REPEATED_CALL.md"),
-);

@@ -1,65 +1,105 @@
 //! The rules about executions that an answer cites, in one table. Each reports one kind of fault.
 
-use counterfoil_model::{Code, Evidence, Mode, Status};
+use counterfoil_model::{Evidence, Mode, Status};
 
 use super::compare::Difference;
 use super::fault::{Citation, Fault};
 use super::judge::citations;
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::rule::Rule;
 
-/// All rules about citations.
-pub(crate) const RULES: &[&dyn Rule] = &[
-    &CitationRule(&CS001),
-    &CitationRule(&CS002),
-    &CitationRule(&CS003),
-    &CitationRule(&CS004),
-    &CitationRule(&CS005),
-    &CitationRule(&CS006),
-    &CitationRule(&CS007),
+/// All rules about citations. Each reports one kind of fault.
+pub(crate) static RULES: [Rule; 7] = [
+    Rule::claim(
+        "CS001",
+        "unknown-execution",
+        Mode::Block,
+        "the agent cites an execution by an id that no execution has",
+        include_str!("../../spec/CS001.md"),
+        check,
+    ),
+    Rule::claim(
+        "CS002",
+        "execution-of-other-tool",
+        Mode::Block,
+        "the agent attributes an execution to the wrong tool",
+        include_str!("../../spec/CS002.md"),
+        check,
+    ),
+    Rule::claim(
+        "CS003",
+        "expired-execution",
+        Mode::Warn,
+        "the agent cites an execution that is older than the configured maximum age",
+        include_str!("../../spec/CS003.md"),
+        check,
+    ),
+    Rule::claim(
+        "CS004",
+        "unfinished-execution",
+        Mode::Block,
+        "the agent cites as successful an execution that failed or never finished",
+        include_str!("../../spec/CS004.md"),
+        check,
+    ),
+    Rule::claim(
+        "CS005",
+        "altered-result",
+        Mode::Block,
+        "the agent cites an execution with content that differs from its recorded result",
+        include_str!("../../spec/CS005.md"),
+        check,
+    ),
+    Rule::claim(
+        "CS006",
+        "missing-execution-id",
+        Mode::Block,
+        "the agent presents a tool result without the id of its execution",
+        include_str!("../../spec/CS006.md"),
+        check,
+    ),
+    Rule::claim(
+        "CS007",
+        "missing-tool-name",
+        Mode::Block,
+        "the agent cites an execution without its tool, and no receipt names the tool",
+        include_str!("../../spec/CS007.md"),
+        check,
+    ),
 ];
 
-/// A rule that reports one kind of fault.
-struct CitationRule(&'static Meta);
-
-impl Rule for CitationRule {
-    fn meta(&self) -> &'static Meta {
-        self.0
-    }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for citation in citations(facts) {
-            let claim = &citation.claim;
-            if citation.faults.is_empty() && self.0.code == CS001.code {
-                findings.supported(claim, citation.evidence.iter().cloned());
-            }
-            for fault in citation.faults.iter().filter(|f| code_of(f) == self.0.code) {
-                let note = note(citation, fault);
-                match fault {
-                    Fault::MissingId { .. } | Fault::MissingTool { .. } => {
-                        findings.unsupported(facts, claim, note);
-                    }
-                    _ => findings.contradicted(facts, claim, note),
+/// Adds the faults that the rule is about.
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    let code = findings.code().0;
+    for citation in citations(facts) {
+        let claim = &citation.claim;
+        if citation.faults.is_empty() && code == "CS001" {
+            findings.supported(claim, citation.evidence.iter().cloned());
+        }
+        for fault in citation.faults.iter().filter(|fault| code_of(fault) == code) {
+            let note = note(citation, fault);
+            match fault {
+                Fault::MissingId { .. } | Fault::MissingTool { .. } => {
+                    findings.unsupported(facts, claim, note);
                 }
+                _ => findings.contradicted(facts, claim, note),
             }
         }
     }
 }
 
-/// The rule that reports a fault.
-fn code_of(fault: &Fault) -> Code {
-    let meta = match fault {
-        Fault::Unknown { .. } => &CS001,
-        Fault::OtherTool { .. } => &CS002,
-        Fault::Expired { .. } => &CS003,
-        Fault::Unfinished { .. } => &CS004,
-        Fault::Altered(_) => &CS005,
-        Fault::MissingId { .. } => &CS006,
-        Fault::MissingTool { .. } => &CS007,
-    };
-    meta.code
+/// The code of the rule that reports a fault.
+fn code_of(fault: &Fault) -> &'static str {
+    match fault {
+        Fault::Unknown { .. } => "CS001",
+        Fault::OtherTool { .. } => "CS002",
+        Fault::Expired { .. } => "CS003",
+        Fault::Unfinished { .. } => "CS004",
+        Fault::Altered(_) => "CS005",
+        Fault::MissingId { .. } => "CS006",
+        Fault::MissingTool { .. } => "CS007",
+    }
 }
 
 /// The message of a fault.
@@ -121,69 +161,3 @@ fn ended(status: Status) -> &'static str {
         Status::RolledBack => "was rolled back",
     }
 }
-
-const fn row(
-    code: &'static str,
-    name: &'static str,
-    mode: Mode,
-    summary: &'static str,
-    page: &'static str,
-) -> Meta {
-    Meta { code: Code(code), name, group: Group::Claim, mode, summary, page }
-}
-
-static CS001: Meta = row(
-    "CS001",
-    "unknown-execution",
-    Mode::Block,
-    "the agent cites an execution by an id that no execution has",
-    include_str!("../../spec/CS001.md"),
-);
-
-static CS002: Meta = row(
-    "CS002",
-    "execution-of-other-tool",
-    Mode::Block,
-    "the agent attributes an execution to the wrong tool",
-    include_str!("../../spec/CS002.md"),
-);
-
-static CS003: Meta = row(
-    "CS003",
-    "expired-execution",
-    Mode::Warn,
-    "the agent cites an execution that is older than the configured maximum age",
-    include_str!("../../spec/CS003.md"),
-);
-
-static CS004: Meta = row(
-    "CS004",
-    "unfinished-execution",
-    Mode::Block,
-    "the agent cites as successful an execution that failed or never finished",
-    include_str!("../../spec/CS004.md"),
-);
-
-static CS005: Meta = row(
-    "CS005",
-    "altered-result",
-    Mode::Block,
-    "the agent cites an execution with content that differs from its recorded result",
-    include_str!("../../spec/CS005.md"),
-);
-
-static CS006: Meta = row(
-    "CS006",
-    "missing-execution-id",
-    Mode::Block,
-    "the agent presents a tool result without the id of its execution",
-    include_str!("../../spec/CS006.md"),
-);
-
-static CS007: Meta = row(
-    "CS007",
-    "missing-tool-name",
-    Mode::Block,
-    "the agent cites an execution without its tool, and no receipt names the tool",
-    include_str!("../../spec/CS007.md"),
-);

@@ -1,40 +1,31 @@
-use counterfoil_model::{Claim, ClaimKind, Code, Family, Mode, Object, ObjectKind};
+use counterfoil_model::{Claim, ClaimKind, Family, Mode, Object, ObjectKind};
 
 use counterfoil_record::is_documentation;
 
 use crate::action::{mentions, objects_in};
 use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork};
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::prose::{
     Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };
 use crate::rule::Rule;
 
 /// CS017: "I changed nothing", where the record shows changes.
-pub(crate) struct FalseDenial;
+pub(super) static RULE: Rule = Rule::claim(
+    "CS017",
+    "false-denial",
+    Mode::Block,
+    "the agent says that it changed or ran nothing, but the record shows that it did",
+    include_str!("../../spec/CS017.md"),
+    check,
+);
 
-static META: Meta = Meta {
-    code: Code("CS017"),
-    name: "false-denial",
-    group: Group::Claim,
-    mode: Mode::Block,
-    summary: "the agent says that it changed or ran nothing, but the record shows that it did",
-    page: include_str!("../../spec/CS017.md"),
-};
-
-impl Rule for FalseDenial {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for answer in facts.answers() {
-            for clause in &answer.prose.clauses {
-                let denied = denial(&answer.prose, clause).or_else(|| act(&answer.prose, clause));
-                if let Some(denied) = denied {
-                    judge(facts, findings, answer, clause, &denied);
-                }
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for answer in facts.answers() {
+        for clause in &answer.prose.clauses {
+            let denied = denial(&answer.prose, clause).or_else(|| act(&answer.prose, clause));
+            if let Some(denied) = denied {
+                judge(facts, findings, answer, clause, &denied);
             }
         }
     }

@@ -1,35 +1,26 @@
-use counterfoil_model::{Code, Format, Mode};
+use counterfoil_model::{Format, Mode};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::rule::Rule;
 use crate::tool_use::{
     Known, Mention, Used, is_group_of_called, is_talked_about, known, mentions, used,
 };
 
 /// FK014: the agent names a tool as used that does not exist or was never called.
-pub(crate) struct HallucinatedTool;
+pub(super) static RULE: Rule = Rule::claim(
+    "FK014",
+    "hallucinated-tool",
+    Mode::Block,
+    "the agent claims to have used a tool that is not in the catalog or was never called",
+    include_str!("../../spec/FK014.md"),
+    check,
+);
 
-static META: Meta = Meta {
-    code: Code("FK014"),
-    name: "hallucinated-tool",
-    group: Group::Claim,
-    mode: Mode::Block,
-    summary: "the agent claims to have used a tool that is not in the catalog or was never called",
-    page: include_str!("../../spec/FK014.md"),
-};
-
-impl Rule for HallucinatedTool {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        let catalogued = |name: &str| facts.names().has(name);
-        for mention in facts.answers().iter().flat_map(|answer| mentions(answer, &catalogued)) {
-            judge(facts, findings, &mention);
-        }
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    let catalogued = |name: &str| facts.names().has(name);
+    for mention in facts.answers().iter().flat_map(|answer| mentions(answer, &catalogued)) {
+        judge(facts, findings, &mention);
     }
 }
 

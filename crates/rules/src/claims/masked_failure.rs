@@ -1,33 +1,24 @@
-use counterfoil_model::{Code, Family, Mode};
+use counterfoil_model::{Family, Mode};
 
 use crate::action::{ActionClaim, ActionVerdict, actions};
 use crate::facts::{Execution, Facts, ToolName};
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::rule::Rule;
 
 /// FK012: the agent claims success although the calls failed.
-pub(crate) struct MaskedFailure;
+pub(super) static RULE: Rule = Rule::claim(
+    "FK012",
+    "masked-failure",
+    Mode::Block,
+    "the agent claims success, but the calls that were meant to achieve it failed",
+    include_str!("../../spec/FK012.md"),
+    check,
+);
 
-static META: Meta = Meta {
-    code: Code("FK012"),
-    name: "masked-failure",
-    group: Group::Claim,
-    mode: Mode::Block,
-    summary: "the agent claims success, but the calls that were meant to achieve it failed",
-    page: include_str!("../../spec/FK012.md"),
-};
-
-impl Rule for MaskedFailure {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for (said, verdict) in actions(facts) {
-            if let ActionVerdict::Failed(at) = *verdict {
-                judge(facts, findings, said, at);
-            }
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for (said, verdict) in actions(facts) {
+        if let ActionVerdict::Failed(at) = *verdict {
+            judge(facts, findings, said, at);
         }
     }
 }

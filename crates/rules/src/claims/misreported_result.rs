@@ -1,10 +1,9 @@
 use std::collections::BTreeSet;
 
-use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role};
+use counterfoil_model::{Claim, ClaimKind, Mode, Object, ObjectKind, Role};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::prose::{Prose, Tags, Token, sets};
 use crate::rule::Rule;
 use crate::values::{Stated, misquoted};
@@ -13,29 +12,21 @@ use crate::values::{Stated, misquoted};
 const LONGEST_REQUEST: usize = 4_000;
 
 /// FK030: the agent states an id that differs from the ones in the results.
-pub(crate) struct MisreportedResult;
+pub(super) static RULE: Rule = Rule::claim(
+    "FK030",
+    "misreported-result",
+    Mode::Block,
+    "the agent states an id that differs by one or two characters from one in the results",
+    include_str!("../../spec/FK030.md"),
+    check,
+);
 
-static META: Meta = Meta {
-    code: Code("FK030"),
-    name: "misreported-result",
-    group: Group::Claim,
-    mode: Mode::Block,
-    summary: "the agent states an id that differs by one or two characters from one in the results",
-    page: include_str!("../../spec/FK030.md"),
-};
-
-impl Rule for MisreportedResult {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for answer in facts.answers() {
-            let mut seen = BTreeSet::new();
-            for value in facts.stated_in(answer.turn) {
-                if seen.insert(value.text) {
-                    judge(facts, findings, &answer.prose, value);
-                }
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for answer in facts.answers() {
+        let mut seen = BTreeSet::new();
+        for value in facts.stated_in(answer.turn) {
+            if seen.insert(value.text) {
+                judge(facts, findings, &answer.prose, value);
             }
         }
     }

@@ -14,15 +14,15 @@ mod wrong_count;
 use crate::rule::Rule;
 
 /// All claim rules.
-pub(crate) const RULES: &[&dyn Rule] = &[
-    &phantom_completion::PhantomCompletion,
-    &masked_failure::MaskedFailure,
-    &hallucinated_tool::HallucinatedTool,
-    &unverified_outcome::UnverifiedOutcome,
-    &unmet_obligation::UnmetObligation,
-    &false_denial::FalseDenial,
-    &misreported_result::MisreportedResult,
-    &wrong_count::WrongCount,
-    &simulated_output::SimulatedOutput,
-    &receipt_tampering::ReceiptTampering,
+pub(crate) const RULES: &[&Rule] = &[
+    &phantom_completion::RULE,
+    &masked_failure::RULE,
+    &hallucinated_tool::RULE,
+    &unverified_outcome::RULE,
+    &unmet_obligation::RULE,
+    &false_denial::RULE,
+    &misreported_result::RULE,
+    &wrong_count::RULE,
+    &simulated_output::RULE,
+    &receipt_tampering::RULE,
 ];

@@ -1,35 +1,26 @@
-use counterfoil_model::{Code, Family, Mode, Origin, Tool};
+use counterfoil_model::{Family, Mode, Origin, Tool};
 use counterfoil_record::names_shell;
 
 use crate::action::{ActionClaim, ActionVerdict, NOT_OWN, actions, is_supported, unseen_object};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::prose::{Lexicon, Tags};
 use crate::rule::Rule;
 use crate::values::{Leaf, Leaves};
 
 /// FK010: the agent claims a completed side effect without a receipt.
-pub(crate) struct PhantomCompletion;
+pub(super) static RULE: Rule = Rule::claim(
+    "FK010",
+    "phantom-completion",
+    Mode::Block,
+    "the agent claims that an action was completed, but no successful call performed it",
+    include_str!("../../spec/FK010.md"),
+    check,
+);
 
-static META: Meta = Meta {
-    code: Code("FK010"),
-    name: "phantom-completion",
-    group: Group::Claim,
-    mode: Mode::Block,
-    summary: "the agent claims that an action was completed, but no successful call performed it",
-    page: include_str!("../../spec/FK010.md"),
-};
-
-impl Rule for PhantomCompletion {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for (said, verdict) in actions(facts) {
-            judge(facts, findings, said, *verdict);
-        }
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for (said, verdict) in actions(facts) {
+        judge(facts, findings, said, *verdict);
     }
 }
 

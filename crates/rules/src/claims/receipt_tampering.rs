@@ -1,53 +1,44 @@
 use std::collections::HashMap;
 
 use counterfoil_model::{
-    CallRef, Code, Evidence, EvidenceSource, Mode, Outcome, RecordedReceipt, Status,
+    CallRef, Evidence, EvidenceSource, Mode, Outcome, RecordedReceipt, Status,
 };
 use counterfoil_record::failure_in;
 use serde_json::{Map, Value};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::rule::Rule;
 use crate::tool_use::same;
 
 /// FK040: receipts contradict themselves, each other, or the calls they belong to.
-pub(crate) struct ReceiptTampering;
+pub(super) static RULE: Rule = Rule::claim(
+    "FK040",
+    "receipt-tampering",
+    Mode::Block,
+    "the record's receipts contradict themselves, each other or their calls",
+    include_str!("../../spec/FK040.md"),
+    check,
+);
 
-static META: Meta = Meta {
-    code: Code("FK040"),
-    name: "receipt-tampering",
-    group: Group::Claim,
-    mode: Mode::Block,
-    summary: "the record's receipts contradict themselves, each other or their calls",
-    page: include_str!("../../spec/FK040.md"),
-};
-
-impl Rule for ReceiptTampering {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        let mut seen: HashMap<&str, &RecordedReceipt> = HashMap::new();
-        let calls = Calls::new(facts);
-        for receipt in facts.transcript().receipts.iter().flatten() {
-            let execution = calls.of_receipt(receipt);
-            let earlier = seen.insert(receipt.id.as_str(), receipt);
-            if turn(execution) < facts.first() {
-                continue;
-            }
-            let faults = [
-                earlier.and_then(|earlier| repeated(receipt, earlier)),
-                backwards(receipt),
-                execution.and_then(|execution| of_other_tool(receipt, execution)),
-                execution.and_then(|execution| other_end(receipt, execution)),
-                execution.and_then(|execution| other_result(receipt, execution)),
-            ];
-            for fault in faults.into_iter().flatten() {
-                report(findings, receipt, execution, fault);
-            }
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    let mut seen: HashMap<&str, &RecordedReceipt> = HashMap::new();
+    let calls = Calls::new(facts);
+    for receipt in facts.transcript().receipts.iter().flatten() {
+        let execution = calls.of_receipt(receipt);
+        let earlier = seen.insert(receipt.id.as_str(), receipt);
+        if turn(execution) < facts.first() {
+            continue;
+        }
+        let faults = [
+            earlier.and_then(|earlier| repeated(receipt, earlier)),
+            backwards(receipt),
+            execution.and_then(|execution| of_other_tool(receipt, execution)),
+            execution.and_then(|execution| other_end(receipt, execution)),
+            execution.and_then(|execution| other_result(receipt, execution)),
+        ];
+        for fault in faults.into_iter().flatten() {
+            report(findings, receipt, execution, fault);
         }
     }
 }

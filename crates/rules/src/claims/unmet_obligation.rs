@@ -1,39 +1,30 @@
-use counterfoil_model::{Claim, ClaimKind, Code, Family, Message, MessageKind, Mode, Role, Span};
+use counterfoil_model::{Claim, ClaimKind, Family, Message, MessageKind, Mode, Role, Span};
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::obligation::{Obligation, When};
 use crate::prose::Prose;
 use crate::rule::Rule;
 
 /// CS019: the agent did not do what the policy requires for such work.
-pub(crate) struct UnmetObligation;
+pub(super) static RULE: Rule = Rule::claim(
+    "CS019",
+    "unmet-obligation",
+    Mode::Warn,
+    "the agent ends its turn without doing something that the policy requires",
+    include_str!("../../spec/CS019.md"),
+    check,
+);
 
-static META: Meta = Meta {
-    code: Code("CS019"),
-    name: "unmet-obligation",
-    group: Group::Claim,
-    mode: Mode::Warn,
-    summary: "the agent ends its turn without doing something that the policy requires",
-    page: include_str!("../../spec/CS019.md"),
-};
-
-impl Rule for UnmetObligation {
-    fn meta(&self) -> &'static Meta {
-        &META
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    let obligations = &facts.settings().obligations;
+    if obligations.is_empty() {
+        return;
     }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        let obligations = &facts.settings().obligations;
-        if obligations.is_empty() {
-            return;
-        }
-        let messages = &facts.transcript().messages;
-        for answer in facts.answers().iter().filter(|answer| ends_turn(messages, answer.turn)) {
-            for obligation in obligations {
-                judge(facts, findings, answer, obligation);
-            }
+    let messages = &facts.transcript().messages;
+    for answer in facts.answers().iter().filter(|answer| ends_turn(messages, answer.turn)) {
+        for obligation in obligations {
+            judge(facts, findings, answer, obligation);
         }
     }
 }

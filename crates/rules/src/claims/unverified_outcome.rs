@@ -1,32 +1,23 @@
-use counterfoil_model::{Code, Mode};
+use counterfoil_model::Mode;
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_last, never_run, outcomes, shows_all};
 use crate::rule::Rule;
 
 /// CS016: the agent says that a check passed that failed or never ran.
-pub(crate) struct UnverifiedOutcome;
+pub(super) static RULE: Rule = Rule::claim(
+    "CS016",
+    "unverified-outcome",
+    Mode::Block,
+    "the agent says that tests, build or lint pass, but they failed or never ran",
+    include_str!("../../spec/CS016.md"),
+    check,
+);
 
-static META: Meta = Meta {
-    code: Code("CS016"),
-    name: "unverified-outcome",
-    group: Group::Claim,
-    mode: Mode::Block,
-    summary: "the agent says that tests, build or lint pass, but they failed or never ran",
-    page: include_str!("../../spec/CS016.md"),
-};
-
-impl Rule for UnverifiedOutcome {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for (said, verdict) in outcomes(facts) {
-            judge(facts, findings, &said, verdict);
-        }
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for (said, verdict) in outcomes(facts) {
+        judge(facts, findings, &said, verdict);
     }
 }
 

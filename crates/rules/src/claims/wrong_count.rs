@@ -2,11 +2,10 @@ mod counts;
 mod ended;
 mod reports;
 
-use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Span};
+use counterfoil_model::{Claim, ClaimKind, Mode, Object, ObjectKind, Span};
 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
-use crate::meta::{Group, Meta};
 use crate::prose::{Clause, Kinds, Token, TokenKind, has_file_extension, sets};
 use crate::rule::Rule;
 use crate::values::{Leaf, Leaves, Source, Tally, Text, each_figure, holds, list_of};
@@ -23,30 +22,22 @@ const MOST_CALLS: usize = 16;
 const LARGE: u64 = 100;
 
 /// CS010: the agent states a number of things that differs from the counts in the results.
-pub(crate) struct WrongCount;
+pub(super) static RULE: Rule = Rule::claim(
+    "CS010",
+    "wrong-count",
+    Mode::Block,
+    "the agent gives a count of tests or listed items that differs from the count in the results",
+    include_str!("../../spec/CS010.md"),
+    check,
+);
 
-static META: Meta = Meta {
-    code: Code("CS010"),
-    name: "wrong-count",
-    group: Group::Claim,
-    mode: Mode::Block,
-    summary: "the agent gives a count of tests or listed items that differs from the count in the results",
-    page: include_str!("../../spec/CS010.md"),
-};
-
-impl Rule for WrongCount {
-    fn meta(&self) -> &'static Meta {
-        &META
-    }
-
-    fn check(&self, facts: &Facts<'_>, findings: &mut Findings<'_>) {
-        for answer in facts.answers() {
-            let numbered =
-                |c: &&Clause| c.kinds.any(Kinds::DIGITS) || c.may_hold(&sets::SPELLED_NUMBERS);
-            for clause in answer.prose.clauses.iter().filter(numbered) {
-                for count in counts(&answer.prose, clause) {
-                    judge(facts, findings, answer, &count);
-                }
+fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
+    for answer in facts.answers() {
+        let numbered =
+            |c: &&Clause| c.kinds.any(Kinds::DIGITS) || c.may_hold(&sets::SPELLED_NUMBERS);
+        for clause in answer.prose.clauses.iter().filter(numbered) {
+            for count in counts(&answer.prose, clause) {
+                judge(facts, findings, answer, &count);
             }
         }
     }

@@ -25,19 +25,19 @@ use crate::values::{Given, Source, Stated, Text, stated};
 
 pub(crate) use answer::Answer;
 pub use answer::LONGEST as LONGEST_ANSWER;
-pub use counterfoil_record::Execution;
+pub(crate) use counterfoil_record::Execution;
 pub(crate) use deed::Deed;
 pub(crate) use families::{Families, ToolName, kindred, of_name, vouching, words_of};
 pub(crate) use index::{Index, LatestRun, Reported};
 pub(crate) use judged::Judged;
 pub(crate) use known::Known;
-pub use record::Record;
+pub(crate) use record::Record;
 pub(crate) use shell_work::{Run, RunEnd, ShellWork, prints_itself};
 pub use upshot::Upshot;
 
 /// Everything that a rule may look at.
 #[derive(Debug)]
-pub struct Facts<'t> {
+pub(crate) struct Facts<'t> {
     known: Rc<Known<'t>>,
     settings: &'t Settings,
     /// The first message that is judged. Earlier messages are only evidence.
@@ -61,20 +61,17 @@ impl<'t> Facts<'t> {
     }
 
     /// The transcript itself.
-    #[must_use]
-    pub fn transcript(&self) -> &'t Transcript {
+    pub(crate) fn transcript(&self) -> &'t Transcript {
         self.known.transcript
     }
 
     /// The settings in force.
-    #[must_use]
-    pub fn settings(&self) -> &'t Settings {
+    pub(crate) fn settings(&self) -> &'t Settings {
         self.settings
     }
 
     /// The calls with their results.
-    #[must_use]
-    pub fn record(&self) -> &Record<'t> {
+    pub(crate) fn record(&self) -> &Record<'t> {
         &self.known.record
     }
 

@@ -3,25 +3,23 @@ use counterfoil_record::{Execution, executions};
 
 /// All executions of a transcript, in the order of their calls.
 #[derive(Debug, Default)]
-pub struct Record<'t> {
+pub(crate) struct Record<'t> {
     executions: Vec<Execution<'t>>,
 }
 
 impl<'t> Record<'t> {
     /// Joins the calls of a transcript with their results.
-    #[must_use]
-    pub fn new(transcript: &'t Transcript) -> Self {
+    pub(crate) fn new(transcript: &'t Transcript) -> Self {
         Self { executions: executions(transcript) }
     }
 
     /// All executions.
-    #[must_use]
-    pub fn executions(&self) -> &[Execution<'t>] {
+    pub(crate) fn executions(&self) -> &[Execution<'t>] {
         &self.executions
     }
 
     /// The executions whose call is before message `turn`.
-    pub fn before(&self, turn: usize) -> std::slice::Iter<'_, Execution<'t>> {
+    pub(crate) fn before(&self, turn: usize) -> std::slice::Iter<'_, Execution<'t>> {
         self.executions.get(..self.count_before(turn)).unwrap_or_default().iter()
     }
 
