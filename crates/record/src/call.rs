@@ -69,6 +69,7 @@ impl<'t> Call<'t> {
             is_error: outcome.is_error,
             running: outcome.running,
             refused: status == CallStatus::Denied,
+            unread: outcome.unread,
         });
         let runs = match &line {
             Some(line) => Run::of_line(line, script.as_ref(), output),

@@ -54,7 +54,9 @@ pub use list::ListLength;
 pub use lists::names_shell;
 pub use members::{Held, each_member};
 pub use record::Record;
-pub use run::{CheckKind, Coverage, Report, Run, RunEnd, RunKind};
+pub use run::{
+    CheckKind, Coverage, Output, Report, Run, RunEnd, RunKind, Started, is_missing, prints_itself,
+};
 pub use sheet::{CheckState, FactKind, FactLine};
 pub use status::{CallStatus, failure_openings, told_by_opening};
 pub use terms::terms;

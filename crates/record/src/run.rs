@@ -116,13 +116,20 @@ pub struct Run {
 }
 
 /// The result of calling a command line.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Output<'o> {
-    pub(crate) text: &'o str,
-    pub(crate) exit: Option<i32>,
-    pub(crate) is_error: Option<bool>,
-    pub(crate) running: bool,
-    pub(crate) refused: bool,
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Output<'o> {
+    /// What it printed.
+    pub text: &'o str,
+    /// Its exit status.
+    pub exit: Option<i32>,
+    /// Whether the log marks it as an error; `None` if the log does not say.
+    pub is_error: Option<bool>,
+    /// Whether it was still running.
+    pub running: bool,
+    /// Whether it was refused, so that it never ran.
+    pub refused: bool,
+    /// Whether the field that says how it ended was not understood.
+    pub unread: bool,
 }
 
 const RUNS: &[&str] = &["run", "execute", "start"];
@@ -151,12 +158,8 @@ impl Run {
             return Vec::new();
         }
         let found = script.map(activities).unwrap_or_default();
-        let alone = found.len() == 1;
-        let read = |(at, activity): (usize, &Activity)| {
-            let later = found.get(at + 1..).unwrap_or_default();
-            Self::of_activity(activity, later, line, script?, output, alone)
-        };
-        let mut runs: Vec<Self> = found.iter().enumerate().filter_map(read).collect();
+        let read = |at| Self::of_activity(&found, at, line, script?, output);
+        let mut runs: Vec<Self> = (0..found.len()).filter_map(read).collect();
         let dynamic = |script: &Script| script.commands().iter().any(Command::is_dynamic);
         if script.is_none_or(|script| dynamic(script) || !script.unread().is_empty()) {
             runs.push(Self {
@@ -174,44 +177,18 @@ impl Run {
     }
 
     fn of_activity(
-        activity: &Activity,
-        later: &[Activity],
+        found: &[Activity],
+        at: usize,
         line: &str,
         script: &Script,
         output: Option<Output<'_>>,
-        alone: bool,
     ) -> Option<Self> {
+        let activity = found.get(at)?;
         let command = script.commands().get(activity.command)?;
         let kind = kind_of(activity.kind, activity.runner, command.program().unwrap_or_default())?;
-        let doubt = script.doubt(activity.command);
+        let started = Started::new(script, found, at, output)?;
         let text = output.map_or("", |output| output.text);
         let said = summary(text, activity.kind);
-        let skipped = doubt == Some(Doubt::NeverStarts)
-            || output.is_some_and(|output| is_missing(command, output))
-            || (kind == RunKind::Check(CheckKind::Tests)
-                && stopped_elsewhere(text)
-                && said.passed.is_none());
-        if skipped {
-            return None;
-        }
-        let decides = |activity: &Activity| {
-            let command = script.commands().get(activity.command);
-            command.is_some_and(|command| command.status == Status::Decides)
-        };
-        let sight = Sight {
-            kind: activity.kind,
-            decides: decides(activity) && !script.traps_exit(),
-            alone,
-            visible: command.output_visible(),
-            replaced: doubt == Some(Doubt::Replaced),
-            own: doubt.is_none() && !prints_itself(line, text, &said),
-            // A later command that only runs after success.
-            went_on: decides(activity)
-                && later
-                    .iter()
-                    .filter(|next| next.command > activity.command && decides(next))
-                    .any(|next| shows_run(text, next.kind)),
-        };
         Some(Self {
             kind,
             command: shown(command),
@@ -222,7 +199,7 @@ impl Run {
             exit: output.and_then(|output| output.exit),
             hidden_by: hidden_by(command.status),
             report: Report::from_summary(&said),
-            end: output.map_or(RunEnd::Unfinished, |output| sight.end(output, &said)),
+            end: output.map_or(RunEnd::Unfinished, |output| started.end(line, output, &said)),
             commit: commit_of(text).filter(|_| kind == RunKind::Commit).map(str::to_owned),
         })
     }
@@ -294,32 +271,73 @@ impl Report {
     }
 }
 
-/// How much can be seen of how a run ended.
-struct Sight {
+/// A known program that a command line started, and how much shows how it ended.
+#[derive(Debug)]
+pub struct Started {
     kind: ActivityKind,
     /// Whether its exit status is that of the command line.
     decides: bool,
-    /// Whether it is the only run of the command line.
+    /// Whether it is the only known program of the command line.
     alone: bool,
     /// Whether its output is visible.
     visible: bool,
-    /// Whether another program with that name ran instead.
-    replaced: bool,
-    /// Whether the visible output is its own.
-    own: bool,
-    /// Whether a later command ran that requires this one to succeed.
-    went_on: bool,
+    /// Why the visible output may not be its own, or another program may have run in its place.
+    doubt: Option<Doubt>,
+    /// What runs after it, and only if it succeeded.
+    behind: Vec<ActivityKind>,
 }
 
-impl Sight {
-    fn end(&self, output: Output<'_>, said: &RunSummary) -> RunEnd {
-        if self.replaced {
+impl Started {
+    /// One of the activities that were found in a script; `None` if it certainly did not start.
+    #[must_use]
+    pub fn new(
+        script: &Script,
+        found: &[Activity],
+        at: usize,
+        output: Option<Output<'_>>,
+    ) -> Option<Self> {
+        let activity = found.get(at)?;
+        let (kind, command) = (activity.kind, script.commands().get(activity.command)?);
+        let doubt = script.doubt(activity.command);
+        // A build that stopped at another task ran no tests.
+        let stopped = |text: &str| {
+            kind == ActivityKind::Test
+                && stopped_elsewhere(text)
+                && summary(text, kind).passed.is_none()
+        };
+        let missing = |output: Output<'_>| is_missing(command, output) || stopped(output.text);
+        if doubt == Some(Doubt::NeverStarts) || output.is_some_and(missing) {
+            return None;
+        }
+        let decides = |activity: &Activity| {
+            let command = script.commands().get(activity.command);
+            command.is_some_and(|command| command.status == Status::Decides)
+        };
+        let later = found.get(at + 1..).unwrap_or_default().iter();
+        let later = later.filter(|next| next.command > activity.command);
+        // If both decide the exit status, the later one runs only if the earlier one succeeded.
+        let behind = later.filter(|next| decides(activity) && decides(next));
+        Some(Self {
+            kind,
+            decides: decides(activity) && !script.traps_exit(),
+            alone: found.len() == 1,
+            visible: command.output_visible(),
+            doubt,
+            behind: behind.map(|next| next.kind).collect(),
+        })
+    }
+
+    /// How it ended. `line` is the whole command line, and `said` what the output reports about it.
+    #[must_use]
+    pub fn end(&self, line: &str, output: Output<'_>, said: &RunSummary) -> RunEnd {
+        // If another program of that name may have run, its output proves nothing.
+        if self.doubt == Some(Doubt::Replaced) {
             return RunEnd::Unknown;
         }
-        if let Some(end) = self.by_report(output, said) {
+        if let Some(end) = self.by_report(line, output, said) {
             return end;
         }
-        // Compilers and linters print nothing on success.
+        // Compilers and linters print nothing on success, and a failure would be visible.
         let silent = matches!(self.kind, ActivityKind::Build | ActivityKind::Lint) && self.visible;
         match (output.exit, output.is_error) {
             (Some(0), _) if self.decides || silent => RunEnd::Passed,
@@ -330,16 +348,20 @@ impl Sight {
         }
     }
 
-    fn by_report(&self, output: Output<'_>, said: &RunSummary) -> Option<RunEnd> {
+    fn by_report(&self, line: &str, output: Output<'_>, said: &RunSummary) -> Option<RunEnd> {
+        // Skipped tests do not count as passed.
         let all_skipped = said.passed.unwrap_or(0) == 0 && said.skipped > Some(0);
         let clean = !self.alone || output.exit.is_none_or(|exit| exit == 0);
+        let own = || self.doubt.is_none() && !prints_itself(line, output.text, said);
+        let went_on = || self.behind.iter().any(|next| shows_run(output.text, *next));
         match said.verdict {
             Some(OutputVerdict::Failed) => Some(RunEnd::Failed),
-            _ if self.kind != ActivityKind::Test && self.went_on => Some(RunEnd::Passed),
+            _ if self.kind != ActivityKind::Test && went_on() => Some(RunEnd::Passed),
             _ if output.running => Some(RunEnd::Unfinished),
+            _ if output.unread => Some(RunEnd::Unknown),
             _ if said.collected_none => Some(RunEnd::Empty),
             Some(OutputVerdict::Passed) if all_skipped => Some(RunEnd::Empty),
-            Some(OutputVerdict::Passed) if self.own && clean => Some(RunEnd::Passed),
+            Some(OutputVerdict::Passed) if clean && own() => Some(RunEnd::Passed),
             _ => None,
         }
     }
@@ -415,14 +437,16 @@ fn clipped(text: &str) -> String {
 }
 
 /// Whether the line that looks like a report is part of the command line: `echo "42 passed"`.
-fn prints_itself(line: &str, text: &str, said: &RunSummary) -> bool {
+#[must_use]
+pub fn prints_itself(line: &str, text: &str, said: &RunSummary) -> bool {
     let report = text.get(said.evidence.clone()).unwrap_or_default();
     let report = report.trim_matches(|c: char| !c.is_alphanumeric());
     report.len() > 3 && line.contains(report)
 }
 
 /// Whether the shell or a task runner reported that there is no such program.
-fn is_missing(command: &Command, output: Output<'_>) -> bool {
+#[must_use]
+pub fn is_missing(command: &Command, output: Output<'_>) -> bool {
     let Some(program) = command.program() else { return false };
     let unknown_task = |line: &str| {
         let line = line.to_ascii_lowercase();
@@ -444,7 +468,7 @@ mod tests {
     use super::*;
 
     fn shown_runs(line: &str, exit: Option<i32>, text: &str) -> String {
-        let output = Output { text, exit, is_error: None, running: false, refused: false };
+        let output = Output { text, exit, ..Output::default() };
         let script = Script::parse(line).ok();
         let one = |run: &Run| {
             let hidden = run.hidden_by.map(|by| format!(" hidden by {by}")).unwrap_or_default();
@@ -502,9 +526,7 @@ mod tests {
 
     #[test]
     fn tools_run_checks() {
-        let output = |text| {
-            Some(Output { text, exit: None, is_error: None, running: false, refused: false })
-        };
+        let output = |text| Some(Output { text, ..Output::default() });
         for (tool, text, failed, expected) in [
             ("run_tests", "2 passed, 1 failed in 0.1s", false, Some(RunEnd::Failed)),
             ("run_tests", "3 passed in 0.1s", false, Some(RunEnd::Passed)),

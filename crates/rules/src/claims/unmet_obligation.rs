@@ -1,6 +1,7 @@
 use counterfoil_model::{Claim, ClaimKind, Family, Message, MessageKind, Mode, Role, Span};
+use counterfoil_record::RunEnd;
 
-use crate::facts::{Answer, Deed, Execution, Facts, Families, RunEnd};
+use crate::facts::{Answer, Deed, Execution, Facts, Families};
 use crate::findings::{Findings, Note};
 use crate::obligation::{Obligation, When};
 use crate::prose::Prose;

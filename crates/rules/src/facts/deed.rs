@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use counterfoil_model::{Catalog, Family, Origin, Outcome, Status};
-use counterfoil_record::{Execution, names_shell};
+use counterfoil_record::{Execution, RunEnd, names_shell};
 
 use super::arguments::Members;
 use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
@@ -216,7 +216,7 @@ impl<'t> Deed<'t> {
     /// How the part of it that belongs to these families ended.
     pub(crate) fn status_for(&self, wanted: Families) -> Status {
         let runs = self.shell.iter().flat_map(|work| &work.runs);
-        let mut ended = runs.filter(|run| wanted.has(run.family)).map(|run| run.end().status());
+        let mut ended = runs.filter(|run| wanted.has(run.family)).map(|run| status_of(run.end()));
         match ended.next() {
             None => self.status(),
             Some(first) if first.succeeded() => first,
@@ -243,6 +243,15 @@ impl<'t> Deed<'t> {
     /// Whether it changed anything, as far as is known.
     pub(crate) fn changes(&self) -> bool {
         self.families.meets(Families::changing())
+    }
+}
+
+/// The status that the receipt of a run would have.
+fn status_of(end: RunEnd) -> Status {
+    match end {
+        RunEnd::Passed | RunEnd::Unknown => Status::Completed,
+        RunEnd::Failed | RunEnd::Empty => Status::Failed,
+        RunEnd::Unfinished => Status::Open,
     }
 }
 

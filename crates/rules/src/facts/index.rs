@@ -6,10 +6,10 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use counterfoil_model::Family;
+use counterfoil_record::RunEnd;
 use rustc_hash::FxHashMap;
 
 use super::families::Families;
-use super::shell_work::RunEnd;
 
 /// Cached answers to questions that many claims ask about the whole record.
 #[derive(Debug, Default)]

@@ -32,7 +32,7 @@ pub(crate) use index::{Index, LatestRun, Reported};
 pub(crate) use judged::Judged;
 pub(crate) use known::Known;
 pub(crate) use record::Record;
-pub(crate) use shell_work::{Run, RunEnd, ShellWork, prints_itself};
+pub(crate) use shell_work::{Run, ShellWork};
 pub use upshot::Upshot;
 
 /// Everything that a rule may look at.

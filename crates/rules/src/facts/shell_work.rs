@@ -3,11 +3,11 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use counterfoil_model::{Family, Outcome, Status};
+use counterfoil_model::{Family, Outcome};
+use counterfoil_record::{Output, RunEnd, Started, is_missing};
 use counterfoil_shell::{
-    Activity, ActivityKind, Command, Doubt, Effect, Git, OutputVerdict, RunSummary, Scope, Script,
-    Status as Reach, Word, WordKind, activities, exit_code_in_text, shows_run, stopped_elsewhere,
-    summary,
+    Activity, ActivityKind, Command, Effect, Git, Scope, Script, Status, Word, WordKind,
+    activities, exit_code_in_text, summary,
 };
 
 use super::arguments::Members;
@@ -50,38 +50,14 @@ pub(crate) struct Run<'t> {
     pub(crate) whole: bool,
     /// The program and the runner by their common names: `mypy`, `cargo clippy`.
     pub(crate) names: String,
-    kind: ActivityKind,
-    outcome: Option<&'t Outcome>,
-    /// Whether it is the only thing that the command line does.
-    alone: bool,
-    /// Whether its exit status is that of the command line.
-    decides: bool,
-    /// Whether its output is shown.
-    visible: bool,
-    /// Why the shown output may not be its own, or another program may have run in its place.
-    doubt: Option<Doubt>,
-    /// The command line, which may itself print what a runner would print.
-    line: Rc<str>,
     /// Whether the changes in the working tree were shelved while it ran.
     pub(crate) without_changes: bool,
-    /// What runs after it, and only if it succeeded.
-    behind: Vec<ActivityKind>,
+    kind: ActivityKind,
+    started: Started,
+    outcome: Option<&'t Outcome>,
+    /// The command line, which may itself print what a runner would print.
+    line: Rc<str>,
     end: OnceCell<RunEnd>,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RunEnd {
-    /// By its exit status or its own words.
-    Passed,
-    /// By its exit status or its own words.
-    Failed,
-    /// It had nothing to do: no tests.
-    Empty,
-    /// It is still running.
-    Running,
-    /// How it ended is not known: its status was hidden, and it printed nothing.
-    Unknown,
 }
 
 impl<'t> ShellWork<'t> {
@@ -92,16 +68,9 @@ impl<'t> ShellWork<'t> {
             return Some(Self { command, opaque: true, ..Self::default() });
         };
         let found = activities(&script);
-        let alone = found.len() == 1;
-        let runs = found.iter().enumerate();
         let line: Rc<str> = Rc::from(command.as_str());
-        let runs = runs
-            .filter_map(|(at, activity)| {
-                let behind = found.get(at + 1..).unwrap_or_default();
-                let line = Rc::clone(&line);
-                Run::new(activity, behind, &script, outcome, alone).map(|run| Run { line, ..run })
-            })
-            .collect();
+        let runs = (0..found.len()).filter_map(|at| Run::new(&script, &found, at, &line, outcome));
+        let runs = runs.collect();
         let writes = script.writes();
         let open = |word: &Word| word.kind != WordKind::Literal || word.text == ".";
         let by_code = || script.commands().iter().any(Command::writes_by_code);
@@ -116,11 +85,12 @@ impl<'t> ShellWork<'t> {
         let changes_data = script.commands().iter().any(Command::changes_data);
         let restores = script.commands().iter().any(Command::restores);
         let shelves = script.commands().iter().find_map(Command::shelves);
-        let asks = |c: &Command| c.status == Reach::Decides && c.asks();
+        let asks = |c: &Command| c.status == Status::Decides && c.asks();
         let found_nothing = script.commands().len() > 1
             && script.commands().last().is_some_and(asks)
             && outcome.is_some_and(|o| o.exit_code == Some(1) && o.text.trim().is_empty());
-        let not_found = outcome.is_some_and(|o| script.commands().iter().any(|c| is_missing(c, o)));
+        let not_found =
+            outcome.is_some_and(|o| script.commands().iter().any(|c| was_missing(c, o)));
         Some(Self {
             command,
             runs,
@@ -164,134 +134,66 @@ fn command_line(members: &Members<'_>) -> Option<String> {
     None
 }
 
-/// Whether the output line that reports how a run went occurs in the command line itself, which may
-/// have printed it: `echo "42 passed"`.
-pub(crate) fn prints_itself(command: &str, output: &str, said: &RunSummary) -> bool {
-    let line = output.get(said.evidence.clone()).unwrap_or_default().trim();
-    let tells = line.trim_matches(|c: char| !c.is_alphanumeric());
-    tells.len() > 3 && command.contains(tells)
-}
-
 impl<'t> Run<'t> {
     fn new(
-        activity: &Activity,
-        behind: &[Activity],
         script: &Script,
+        found: &[Activity],
+        at: usize,
+        line: &Rc<str>,
         outcome: Option<&'t Outcome>,
-        alone: bool,
     ) -> Option<Self> {
-        if outcome.is_some_and(|o| o.refused) {
+        let started = Started::new(script, found, at, outcome.map(output_of))?;
+        let activity = found.get(at)?;
+        let command = script.commands().get(activity.command)?;
+        let wrapper = command.wrapped_by.and_then(|at| script.commands().get(at));
+        let missing =
+            |o: &Outcome| was_missing(command, o) || wrapper.is_some_and(|w| was_missing(w, o));
+        if outcome.is_some_and(|o| o.refused || missing(o)) {
             return None;
         }
-        let doubt = script.doubt(activity.command);
-        if doubt == Some(Doubt::NeverStarts) {
-            return None;
-        }
-        let command = script.commands().get(activity.command);
-        let wrapper = command.and_then(|c| script.commands().get(c.wrapped_by?));
-        if outcome
-            .is_some_and(|o| [command, wrapper].into_iter().flatten().any(|c| is_missing(c, o)))
-        {
-            return None;
-        }
-        // A build that stopped at another task ran no tests.
-        let stopped = |o: &Outcome| stopped_elsewhere(&o.text);
-        if activity.kind == ActivityKind::Test
-            && outcome
-                .is_some_and(|o| stopped(o) && summary(&o.text, activity.kind).passed.is_none())
-        {
-            return None;
-        }
-        let decides = |activity: &Activity| {
-            let command = script.commands().get(activity.command);
-            command.is_some_and(|c| c.status == Reach::Decides)
-        };
         let before = script.commands().get(..activity.command).unwrap_or_default();
-        // If both decide the exit status, the later one runs only if the earlier one succeeded.
-        let next = |later: &&Activity| later.command > activity.command;
-        let behind = behind.iter().filter(next).filter(|later| decides(activity) && decides(later));
         Some(Self {
             family: family_of(activity.kind),
             whole: activity.scope == Scope::Whole,
-            names: format!("{} {}", command.and_then(Command::program)?, activity.runner),
-            kind: activity.kind,
-            outcome,
-            alone,
-            decides: decides(activity) && !script.traps_exit(),
-            doubt,
-            line: Rc::from(""),
-            visible: command.is_some_and(Command::output_visible),
+            names: format!("{} {}", command.program()?, activity.runner),
             without_changes: before.iter().rev().find_map(Command::shelves) == Some(true),
-            behind: behind.map(|later| later.kind).collect(),
+            kind: activity.kind,
+            started,
+            outcome,
+            line: Rc::clone(line),
             end: OnceCell::new(),
         })
     }
 
     /// How it ended.
     pub(crate) fn end(&self) -> RunEnd {
-        *self.end.get_or_init(|| self.find_end())
-    }
-
-    fn find_end(&self) -> RunEnd {
-        let Some(outcome) = self.outcome else { return RunEnd::Unknown };
-        let exit = outcome.exit_code.or_else(|| exit_code_in_text(&outcome.text));
-        let said = summary(&outcome.text, self.kind);
-        // If another program of that name may have run, its output proves nothing.
-        if self.doubt == Some(Doubt::Replaced) {
-            return RunEnd::Unknown;
-        }
-        let own = self.doubt.is_none() && !prints_itself(&self.line, &outcome.text, &said);
-        let passed_on = || self.behind.iter().any(|kind| shows_run(&outcome.text, *kind));
-        match said.verdict {
-            Some(OutputVerdict::Failed) => return RunEnd::Failed,
-            _ if self.kind != ActivityKind::Test && passed_on() => return RunEnd::Passed,
-            _ if outcome.running => return RunEnd::Running,
-            _ if outcome.unread => return RunEnd::Unknown,
-            _ if said.collected_none => return RunEnd::Empty,
-            // Skipped tests do not count as passed.
-            Some(OutputVerdict::Passed)
-                if said.passed.unwrap_or(0) == 0 && said.skipped > Some(0) =>
-            {
-                return RunEnd::Empty;
-            }
-            Some(OutputVerdict::Passed) if own && (!self.alone || exit.is_none_or(|e| e == 0)) => {
-                return RunEnd::Passed;
-            }
-            _ => {}
-        }
-        // Compilers and linters print nothing on success, and a failure would be visible.
-        let silent = matches!(self.kind, ActivityKind::Build | ActivityKind::Lint);
-        let seen = silent && self.visible;
-        match (exit, outcome.is_error) {
-            (Some(0), _) if self.decides || seen => RunEnd::Passed,
-            (Some(0), _) => RunEnd::Unknown,
-            (Some(_), _) | (None, Some(true)) if self.decides || self.alone => RunEnd::Failed,
-            (None, Some(false)) if self.decides => RunEnd::Passed,
-            _ => RunEnd::Unknown,
-        }
+        *self.end.get_or_init(|| {
+            let Some(outcome) = self.outcome else { return RunEnd::Unknown };
+            let exit = outcome.exit_code.or_else(|| exit_code_in_text(&outcome.text));
+            let said = summary(&outcome.text, self.kind);
+            self.started.end(&self.line, Output { exit, ..output_of(outcome) }, &said)
+        })
     }
 }
 
-/// Whether the shell did not find the program, so that nothing ran.
-fn is_missing(command: &Command, outcome: &Outcome) -> bool {
-    let Some(program) = command.program() else { return false };
-    let missing = |line: &str| {
-        let told =
-            line.strip_suffix(": command not found").or_else(|| line.strip_suffix(": not found"));
-        told.and_then(|told| told.rsplit(' ').next()) == Some(program)
+/// The result of a call, as that of its command line.
+fn output_of(outcome: &Outcome) -> Output<'_> {
+    let Outcome { text, exit_code, is_error, running, refused, unread, .. } = outcome;
+    let (exit, is_error, running) = (*exit_code, *is_error, *running);
+    Output { text, exit, is_error, running, refused: *refused, unread: *unread }
+}
+
+/// Whether the shell or a task runner did not find the program, so that nothing ran: also "The task
+/// "lint" could not be found".
+fn was_missing(command: &Command, outcome: &Outcome) -> bool {
+    let no_task = |line: &str| {
+        let line = line.to_ascii_lowercase();
+        line.contains("the task ") && line.trim_end().ends_with("could not be found")
     };
-    outcome.exit_code != Some(0)
-        && outcome.text.lines().take(20).any(|line| missing(line) || is_missing_task(line))
-}
-
-/// "The task "lint" could not be found", "Missing script: "lint"", "no such command: `nextest`":
-/// what task runners print about an unknown task.
-fn is_missing_task(line: &str) -> bool {
-    let line = line.to_ascii_lowercase();
-    (line.contains("the task ") && line.trim_end().ends_with("could not be found"))
-        || ["missing script: ", "no such command: ", "don't know how to build task "]
-            .iter()
-            .any(|told| line.contains(told))
+    is_missing(command, output_of(outcome))
+        || command.program().is_some()
+            && outcome.exit_code != Some(0)
+            && outcome.text.lines().take(20).any(no_task)
 }
 
 fn family_of(kind: ActivityKind) -> Family {
@@ -331,15 +233,4 @@ fn is_opaque(script: &Script, found: &[Activity]) -> bool {
         let writes = script.writes().iter().any(|w| w.command == index);
         !known && !writes && !sets::INERT_PROGRAMS.list.contains(&program)
     })
-}
-
-impl RunEnd {
-    /// The status of a receipt for this end.
-    pub(crate) fn status(self) -> Status {
-        match self {
-            Self::Passed | Self::Unknown => Status::Completed,
-            Self::Failed | Self::Empty => Status::Failed,
-            Self::Running => Status::Open,
-        }
-    }
 }

@@ -1,11 +1,12 @@
 //! Judges a claimed outcome by the latest run of its kind.
 
+use counterfoil_record::RunEnd;
 use counterfoil_shell::{ActivityKind, summary};
 
 use super::extract::OutcomeClaim;
 use super::fewer::shows_less;
 use super::layer::is_of_another_kind;
-use crate::facts::{Execution, Facts, RunEnd};
+use crate::facts::{Execution, Facts};
 
 /// What the record says about a claimed outcome.
 ///
@@ -52,7 +53,7 @@ pub(super) fn by_run(
         RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable(PART),
         RunEnd::Failed => OutcomeVerdict::Failed(at, !said.discloses && excludes(said, execution)),
         RunEnd::Empty => OutcomeVerdict::NotCheckable("the latest run checked nothing"),
-        RunEnd::Running => OutcomeVerdict::NotCheckable("the latest run had not ended"),
+        RunEnd::Unfinished => OutcomeVerdict::NotCheckable("the latest run had not ended"),
         RunEnd::Unknown => OutcomeVerdict::NotCheckable("how the latest run ended is not recorded"),
     }
 }

@@ -1,4 +1,5 @@
 use counterfoil_model::{Family, Role};
+use counterfoil_record::RunEnd;
 use counterfoil_shell::{ActivityKind, OutputVerdict, summary};
 
 use super::by_run::{OutcomeVerdict, by_run};
@@ -7,7 +8,7 @@ use super::extract::{OutcomeClaim, outcome_claims};
 use super::latest::{LOOK_BACK, kind_of, latest_run, told};
 use super::runner::named_run;
 use super::verdict::is_test_name;
-use crate::facts::{Facts, LatestRun, Reported, Run, RunEnd, ShellWork};
+use crate::facts::{Facts, LatestRun, Reported, Run, ShellWork};
 use crate::prose::{Prose, Tags, TokenKind, sets};
 
 /// All claims that a check passed, judged.

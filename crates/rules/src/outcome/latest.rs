@@ -1,9 +1,10 @@
 //! The latest run of a kind of check, and how it ended.
 
 use counterfoil_model::Family;
+use counterfoil_record::{RunEnd, prints_itself};
 use counterfoil_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary};
 
-use crate::facts::{Facts, LatestRun, Run, RunEnd, prints_itself};
+use crate::facts::{Facts, LatestRun, Run};
 
 /// The maximum number of latest results that are searched for checks that others ran.
 pub(super) const LOOK_BACK: usize = 200;
@@ -64,7 +65,7 @@ fn vouches(run: Family, claimed: Family) -> bool {
 
 /// The worst end of several runs in one command. A hidden one counts less than a visible one.
 fn worst(ends: &[RunEnd]) -> Option<RunEnd> {
-    [RunEnd::Failed, RunEnd::Empty, RunEnd::Running, RunEnd::Passed, RunEnd::Unknown]
+    [RunEnd::Failed, RunEnd::Empty, RunEnd::Unfinished, RunEnd::Passed, RunEnd::Unknown]
         .into_iter()
         .find(|end| ends.contains(end))
 }

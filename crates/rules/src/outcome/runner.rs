@@ -4,10 +4,11 @@
 use std::sync::LazyLock;
 
 use counterfoil_model::{Object, ObjectKind};
+use counterfoil_record::RunEnd;
 
 use super::extract::OutcomeClaim;
 use super::latest::LOOK_BACK;
-use crate::facts::{Facts, Run, RunEnd, ShellWork};
+use crate::facts::{Facts, Run, ShellWork};
 use crate::prose::{Words, sets};
 use crate::values::holds;
 
