@@ -5,26 +5,18 @@ use std::sync::LazyLock;
 static TEXT: &str = include_str!("../lexicon/lists.txt");
 
 macro_rules! lists {
-    ($($name:ident = $list:literal;)*) => {
-        $(pub(crate) static $name: LazyLock<Vec<&str>> = LazyLock::new(|| read($list));)*
+    ($($name:ident)*) => {
+        $(pub(crate) static $name: LazyLock<Vec<&str>> =
+            LazyLock::new(|| read(stringify!($name)));)*
 
         #[cfg(test)]
-        static ALL: &[(&str, &LazyLock<Vec<&str>>)] = &[$(($list, &$name)),*];
+        static ALL: &[(&str, &LazyLock<Vec<&str>>)] = &[$((stringify!($name), &$name)),*];
     };
 }
 
 lists! {
-    PATHS = "paths";
-    EDITORS = "editors";
-    PARTS = "parts";
-    DOCUMENTS = "documents";
-    SHELLS = "shells";
-    TYPE_CHECKERS = "type-checkers";
-    OUTCOMES = "outcomes";
-    REASONS = "reasons";
-    HTTP_ERRORS = "http-errors";
-    BAD_STATES = "bad-states";
-    MONTHS = "months";
+    PATHS EDITORS PARTS DOCUMENTS SHELLS TYPE_CHECKERS OUTCOMES REASONS HTTP_ERRORS
+    BAD_STATES MONTHS
 }
 
 /// Whether this word in the name of a tool says that it runs command lines.

@@ -1,6 +1,7 @@
 use serde_json::{Map, Value};
 
 use super::literal::{folded, quantity};
+use crate::prose::sets;
 
 /// A difference between stated and recorded content.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,53 +126,12 @@ fn unwrapped(recorded: &Value) -> &Value {
 
 /// Whether a member of this name repeats the whole result.
 fn is_wrapper(key: &str) -> bool {
-    matches!(
-        folded(key).as_str(),
-        "result"
-            | "results"
-            | "output"
-            | "response"
-            | "data"
-            | "toolresult"
-            | "tooloutput"
-            | "toolresponse"
-            | "content"
-            | "returned"
-            | "returnvalue"
-            | "stdout"
-    )
+    sets::REPEATS_A_RESULT.list.contains(&folded(key).as_str())
 }
 
 /// Whether a member is about the call, or is a remark of the agent.
 fn is_remark(key: &str) -> bool {
-    matches!(
-        folded(key).as_str(),
-        "executedat"
-            | "arguments"
-            | "args"
-            | "kwargs"
-            | "parameters"
-            | "params"
-            | "input"
-            | "toolinput"
-            | "summary"
-            | "note"
-            | "notes"
-            | "comment"
-            | "explanation"
-            | "description"
-            | "interpretation"
-            | "message"
-            | "timestamp"
-            | "callid"
-            | "toolcallid"
-            | "durationms"
-            | "duration"
-            | "type"
-            | "startedat"
-            | "endedat"
-            | "reason"
-    )
+    sets::BESIDE_A_RESULT.list.contains(&folded(key).as_str())
 }
 
 /// `"status": "completed"` may be how the execution ended; `"status": "connected"` is part of its

@@ -11,22 +11,8 @@ pub(super) fn presents_result(stated: &Stated) -> bool {
     if has_result_member(stated) {
         return true;
     }
-    let definition = stated.rest.keys().any(|key| {
-        matches!(
-            folded(key).as_str(),
-            "arguments"
-                | "args"
-                | "kwargs"
-                | "parameters"
-                | "params"
-                | "input"
-                | "toolinput"
-                | "actioninput"
-                | "schema"
-                | "inputschema"
-                | "description"
-        )
-    });
+    let defines = |key: &String| sets::DEFINES_A_TOOL.list.contains(&folded(key).as_str());
+    let definition = stated.rest.keys().any(defines);
     !definition
         && stated.rest.iter().any(|(key, value)| {
             let key = folded(key);

@@ -157,22 +157,8 @@ impl<'t> Scan<'t> {
     }
 
     fn tag(&mut self, span: Span, line: &str, name: &str) {
-        let returns = matches!(
-            name,
-            "function_results"
-                | "function_result"
-                | "function_response"
-                | "tool_response"
-                | "tool_result"
-                | "tool_results"
-                | "tool_output"
-                | "tool_outputs"
-                | "observation"
-        );
-        let calls = matches!(
-            name,
-            "function_calls" | "function_call" | "tool_call" | "tool_calls" | "tool_use" | "invoke"
-        );
+        let returns = sets::RESULT_TAGS.list.contains(&name);
+        let calls = sets::CALL_TAGS.list.contains(&name);
         let content = line.split_once('>').map_or("", |(_, content)| content);
         if returns {
             let closed = content.contains("</");

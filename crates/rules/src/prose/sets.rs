@@ -7,98 +7,28 @@ use super::words::Words;
 static TEXT: &str = include_str!("../../lexicon/sets.txt");
 
 macro_rules! sets {
-    ($($name:ident = $set:literal;)*) => {
-        $(pub(crate) static $name: LazyLock<Words> = LazyLock::new(|| read($set));)*
+    ($($name:ident)*) => {
+        $(pub(crate) static $name: LazyLock<Words> = LazyLock::new(|| read(stringify!($name)));)*
 
         #[cfg(test)]
-        static ALL: &[(&str, &LazyLock<Words>)] = &[$(($set, &$name)),*];
+        static ALL: &[(&str, &LazyLock<Words>)] = &[$((stringify!($name), &$name)),*];
     };
 }
 
 sets! {
-    OF_SOME = "of-some";
-    CHANGEABLE = "changeable";
-    CHANGES_OR_RUNS = "changes-or-runs";
-    WHOLE = "whole";
-    NOT_DONE = "not-done";
-    GAVE = "gave";
-    GIVES = "gives";
-    LIMITS_A_CALL = "limits-a-call";
-    OF_CODE = "of-code";
-    EXISTS = "exists";
-    SMALL_MESSAGES = "small-messages";
-    RUNS_COMMANDS = "runs-commands";
-    SCREEN_ACTS = "screen-acts";
-    ASKED_BY = "asked-by";
-    KINDS_OF_CHECKS = "kinds-of-checks";
-    SHORTENED = "shortened";
-    FINISHED = "finished";
-    LETTING = "letting";
-    WILLING = "willing";
-    IN_GENERAL = "in-general";
-    READING_TOOLS = "reading-tools";
-    NAMES_THINGS = "names-things";
-    SINGLE_CHECKS = "single-checks";
-    ANY_CHECK = "any-check";
-    OWN_NOTES = "own-notes";
-    RESULT_HEADS = "result-heads";
-    SUMMARY_HEADS = "summary-heads";
-    TRAFFIC_SIGNS = "traffic-signs";
-    HANDLES_ERRORS = "handles-errors";
-    ASKS_FOR_DATA = "asks-for-data";
-    TESTS_REPORT = "tests-report";
-    CHECKS_REPORT = "checks-report";
-    CHANGES_A_TEXT = "changes-a-text";
-    KEPT_IN_FILES = "kept-in-files";
-    AS_A_RULE = "as-a-rule";
-    PLACED_ORDERS = "placed-orders";
-    NOT_EXACT = "not-exact";
-    NOTHING_DONE = "nothing-done";
-    COUNTS_CHANGES = "counts-changes";
-    REFUSING_STATES = "refusing-states";
-    COUNTS_TESTS = "counts-tests";
-    COUNTS_OTHERS = "counts-others";
-    NOT_OF_ALL = "not-of-all";
-    LAYERS = "layers";
-    MAY_CHECK = "may-check";
-    MEANS = "means";
-    SPANS = "spans";
-    FILE_EXTENSIONS = "file-extensions";
-    FINDS = "finds";
-    SAYS_TO = "says-to";
-    INERT_PROGRAMS = "inert-programs";
-    LEADS_TO_MEANS = "leads-to-means";
-    SPELLED_NUMBERS = "spelled-numbers";
-    AROUND_EVERYTHING = "around-everything";
-    KINDS_OF_TESTS = "kinds-of-tests";
-    BEHIND_A_CHECK = "behind-a-check";
-    BETWEEN_TOOL_AND_ID = "between-tool-and-id";
-    BEHIND_A_VERDICT = "behind-a-verdict";
-    NORMS = "norms";
-    DRAFTS = "drafts";
-    TEXTS = "texts";
-    WAYS_OF_PRINT = "ways-of-print";
-    PARTS_OF_AN_ANSWER = "parts-of-an-answer";
-    MEMBERS_OF_CALLS = "members-of-calls";
-    MEMBERS_OF_RESULTS = "members-of-results";
-    WORDS_OF_SEVERAL_LANGUAGES = "words-of-several-languages";
-    CUT_BEFORE_AN_APOSTROPHE = "cut-before-an-apostrophe";
-    HARNESS = "harness";
-    INNER_ARGUMENTS = "inner-arguments";
-    WRITTEN_PATHS = "written-paths";
-    WRITTEN_CONTENTS = "written-contents";
-    LEFT_OUT = "left-out";
-    USUAL_PRACTICE = "usual-practice";
-    PRONOUNS = "pronouns";
-    SAYS = "says";
-    PASSED = "passed";
-    USER_PASSED = "user-passed";
-    USER_CHECKS = "user-checks";
-    FORMATTERS = "formatters";
-    TYPE_CHECKERS = "type-checkers";
-    COMMON_NAMES = "common-names";
-    RAISED = "raised";
-    ANNOUNCED = "announced";
+    OF_SOME CHANGEABLE CHANGES_OR_RUNS WHOLE NOT_DONE GAVE GIVES LIMITS_A_CALL OF_CODE
+    EXISTS SMALL_MESSAGES RUNS_COMMANDS SCREEN_ACTS ASKED_BY KINDS_OF_CHECKS SHORTENED
+    FINISHED LETTING WILLING IN_GENERAL READING_TOOLS NAMES_THINGS SINGLE_CHECKS ANY_CHECK
+    OWN_NOTES RESULT_HEADS SUMMARY_HEADS TRAFFIC_SIGNS HANDLES_ERRORS ASKS_FOR_DATA
+    TESTS_REPORT CHECKS_REPORT CHANGES_A_TEXT KEPT_IN_FILES AS_A_RULE PLACED_ORDERS
+    NOT_EXACT NOTHING_DONE COUNTS_CHANGES REFUSING_STATES COUNTS_TESTS COUNTS_OTHERS
+    NOT_OF_ALL LAYERS MAY_CHECK MEANS SPANS FILE_EXTENSIONS FINDS SAYS_TO INERT_PROGRAMS
+    LEADS_TO_MEANS SPELLED_NUMBERS AROUND_EVERYTHING KINDS_OF_TESTS BEHIND_A_CHECK
+    BETWEEN_TOOL_AND_ID BEHIND_A_VERDICT NORMS DRAFTS TEXTS WAYS_OF_PRINT PARTS_OF_AN_ANSWER
+    MEMBERS_OF_CALLS MEMBERS_OF_RESULTS WORDS_OF_SEVERAL_LANGUAGES CUT_BEFORE_AN_APOSTROPHE
+    HARNESS INNER_ARGUMENTS WRITTEN_PATHS WRITTEN_CONTENTS LEFT_OUT USUAL_PRACTICE PRONOUNS
+    SAYS PASSED USER_PASSED USER_CHECKS FORMATTERS TYPE_CHECKERS COMMON_NAMES RAISED
+    ANNOUNCED REPEATS_A_RESULT BESIDE_A_RESULT DEFINES_A_TOOL RESULT_TAGS CALL_TAGS
 }
 
 fn lines() -> impl Iterator<Item = (&'static str, &'static str)> {
