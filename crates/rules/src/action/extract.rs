@@ -2,7 +2,7 @@ use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 
 use super::named::Named;
 use super::no_act::is_labelled;
-use super::report_form::{ReportForm, is_word};
+use super::report_form::ReportForm;
 use super::told_act::{ToldAct, left_whole};
 use crate::facts::Answer;
 use crate::prose::{
@@ -142,7 +142,7 @@ fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     let noun = act.verb == "done" && predicate.voice == Voice::Bare;
     // "Ported: `a.cpp`" is a label; "introduced (merged today)" an aside; in "Updated terms apply
     // from June", the verb is an attribute.
-    let led = || act.prose.before_in_sentence(predicate.verb).iter().any(is_word);
+    let led = || act.prose.before_in_sentence(predicate.verb).iter().any(|t| !t.is_mark());
     let labels = act.prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.is(':'));
     let finite =
         |t: &Token| t.has(tags![BASE, THIRD_PERSON]) && t.noun.is_none() && !t.has(Tags::COMPLETED);

@@ -112,7 +112,7 @@ fn thing_at(prose: &Prose<'_>, at: usize) -> Option<Object> {
 
 /// Whether a token may connect two items of an enumeration.
 fn joins(token: &Token) -> bool {
-    matches!(token.kind, TokenKind::Symbol(_))
+    token.is_mark()
         || token.has(tags![COORDINATE, DETERMINER])
         || (token.kind == TokenKind::Word && token.tags.is_empty() && token.verb.is_none())
 }

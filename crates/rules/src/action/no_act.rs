@@ -3,7 +3,6 @@
 use counterfoil_model::ObjectKind;
 
 use super::objects::objects_in;
-use super::report_form::is_word;
 use crate::prose::{
     BlockKind, Clause, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };
@@ -12,7 +11,7 @@ use crate::values::whole;
 /// Whether a verb is a heading or an option rather than a report: "### Fixed", an option in a
 /// table.
 pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<BlockKind>) -> bool {
-    let alone = prose.tokens(predicate.object_tokens.clone()).iter().all(|t| !is_word(t));
+    let alone = prose.tokens(predicate.object_tokens.clone()).iter().all(|t| t.is_mark());
     // "Tests added for the parser" in an unmarked list may be a title.
     let files = objects_in(prose, predicate.subject_tokens.clone());
     let led = predicate.voice == Voice::BareResult
@@ -35,8 +34,8 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
     let end = prose.sentences.get(at).map_or(predicate.verb, |s| s.tokens.end);
     let mut rest = prose.tokens(predicate.verb..end.max(predicate.verb)).iter();
     let denied = rest.any(|t| t.is(':'))
-        && rest.find(|t| is_word(t)).is_some_and(|t| t.has(Tags::NEGATION))
-        && rest.filter(|t| is_word(t)).all(|t| prose.is(t, words!["yet", "so", "far"]));
+        && rest.find(|t| !t.is_mark()).is_some_and(|t| t.has(Tags::NEGATION))
+        && rest.filter(|t| !t.is_mark()).all(|t| prose.is(t, words!["yet", "so", "far"]));
     if dates || denied {
         return true;
     }
@@ -167,8 +166,7 @@ pub(super) fn is_of_a_moment(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
     if predicate.subject == Subject::Agent {
         return false;
     }
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    let [first, second, third, ..] = prose.tokens(sentence.tokens.clone()) else { return false };
+    let [first, second, third, ..] = prose.sentence_of(clause) else { return false };
     let moment = words!["point", "time", "stage", "moment"];
     let led = prose.is(first, words!["by", "at", "from"]);
     let then = prose.is(second, words!["then"]) && prose.is(first, words!["by"]);
@@ -240,7 +238,7 @@ pub(super) fn is_of_own_text(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     };
     let behind = prose.tokens(predicate.verb..sentence.tokens.end);
     behind.array_windows().any(|[lead, word]| {
-        let placed = prose.is(lead, words!["above", "below"]) && !is_word(word);
+        let placed = prose.is(lead, words!["above", "below"]) && word.is_mark();
         let printed = lead.has(Tags::PREPOSITION) && prose.is(word, &sets::WAYS_OF_PRINT);
         let here = prose.is(lead, words!["this"]) && prose.is(word, &sets::PARTS_OF_AN_ANSWER);
         placed || printed || here

@@ -42,7 +42,7 @@ pub(super) fn stands(
     let made = own && matches!(family, Family::Create | Family::Update | Family::Delete);
     let subject = || prose.tokens(predicate.subject_tokens.clone()).iter();
     // "LR-705 is approved": about one thing, for which a call may have failed.
-    let head = subject().take_while(|t| !t.has(Tags::PREPOSITION)).filter(|t| is_word(t)).last();
+    let head = subject().take_while(|t| !t.has(Tags::PREPOSITION)).filter(|t| !t.is_mark()).last();
     let one = head.is_some_and(|t| t.kind == TokenKind::Id || is_proper(prose, t));
     let acts = made || one || came_by_act(prose, predicate, family);
     if !acts || predicate.voice != Voice::State || predicate.subject == Subject::Agent {
@@ -75,7 +75,7 @@ pub(super) fn stands(
     // "Changes are committed and pushed."
     let changes = committed
         && subject().any(|t| prose.is(t, words!["changes", "fixes", "updates", "edits"]))
-        && object.first().is_none_or(|t| !is_word(t) || t.has(tags![COORDINATE, GOAL]));
+        && object.first().is_none_or(|t| t.is_mark() || t.has(tags![COORDINATE, GOAL]));
     let both = committed && subject().any(|t| prose.is(t, words!["both"]));
     let particular = changes || both || subject().any(|t| t.has(told) || numbered(t)) || one;
     let first = prose.clauses.partition_point(|c| c.sentence < clause.sentence);
@@ -116,10 +116,6 @@ pub(super) fn is_all_set(prose: &Prose<'_>, predicate: &Predicate) -> bool {
         && before.is_some_and(|t| prose.is(t, words!["all"]))
 }
 
-pub(super) fn is_word(token: &Token) -> bool {
-    !matches!(token.kind, TokenKind::Symbol(_))
-}
-
 /// "I've already refunded it": the speaker did it at some time in the session.
 pub(super) fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let own = predicate.voice == Voice::Active && predicate.subject == Subject::Agent;
@@ -132,8 +128,7 @@ pub(super) fn is_own_already(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 pub(super) fn opens_with_done(prose: &Prose<'_>) -> bool {
     prose.sentences.first().is_some_and(|s| {
         let tokens = prose.tokens(s.tokens.clone());
-        let closed =
-            |at: usize| tokens.get(at).is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
+        let closed = |at: usize| tokens.get(at).is_none_or(|t| t.is_mark());
         // "All set — …"
         let all =
             tokens.first().is_some_and(|t| prose.is(t, words!["all", "everything"])) && closed(2);

@@ -320,7 +320,7 @@ fn is_of_kind(prose: &Prose<'_>, tokens: &[Token], object: usize) -> bool {
 /// "I did not modify any files", "I made no changes", "no files were changed".
 fn is_denied(tokens: &[Token], verb: usize, object: usize) -> bool {
     let before = tokens.get(..verb).unwrap_or_default();
-    let led = before.iter().take_while(|t| matches!(t.kind, TokenKind::Symbol(_))).count();
+    let led = before.iter().take_while(|t| t.is_mark()).count();
     let before = before.get(led..).unwrap_or_default();
     if before.iter().any(|t| t.has(tags![PURPOSE, INTEND])) {
         return false;
@@ -345,7 +345,7 @@ fn is_denied(tokens: &[Token], verb: usize, object: usize) -> bool {
         && (before.iter().any(|t| t.has(tags![BE, HAVE]))
             // "no files edited"
             || (object + 1 == verb && tokens.iter().skip(verb + 1).all(|t| {
-                matches!(t.kind, TokenKind::Symbol(_))
+                t.is_mark()
             })));
     (agent && object > verb && (not || (none && completed))) || passive
 }

@@ -164,8 +164,7 @@ fn is_unwarned(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 
 /// Whether a sentence names tests and no other check.
 fn is_about_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
-    let tokens = prose.tokens(sentence.unwrap_or_default());
+    let tokens = prose.sentence_of(clause);
     let names = |family: Family| tokens.iter().any(|t| !t.quoted && t.noun == Some(family));
     names(Family::Test) && !names(Family::Build) && !names(Family::Lint)
 }
@@ -192,8 +191,7 @@ fn outcome_claim(
             "all" | "All" | "every" | "full" | "whole" | "entire" | "both" | "Both"
         )
     });
-    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
-    let sentence = prose.tokens(sentence.unwrap_or_default());
+    let sentence = prose.sentence_of(clause);
     let place = at.saturating_sub(clause.tokens.start);
     let inside = clause.tokens.contains(&at);
     let number = plain.array_windows().find_map(|[number, word]| {
@@ -356,15 +354,13 @@ fn is_tabular(prose: &Prose<'_>, clause: &Clause) -> bool {
 
 /// "Before the last edit, all 7 tests passed": about an earlier time.
 fn looks_back(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    let first = prose.tokens.get(sentence.tokens.start);
+    let first = prose.sentence_of(clause).first();
     first.is_some_and(|t| prose.is(t, words!["before", "until", "prior", "previously", "earlier"]))
 }
 
 /// "As I said in the last session": about another session, which is not in this record.
 fn is_of_another_session(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    prose.tokens(sentence.tokens.clone()).array_windows().any(|[which, session]| {
+    prose.sentence_of(clause).array_windows().any(|[which, session]| {
         prose.is(which, words!["last", "previous", "earlier", "prior", "another"])
             && prose.is(session, words!["session", "sessions", "conversation", "chat"])
     })

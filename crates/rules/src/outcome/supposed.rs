@@ -25,8 +25,7 @@ pub(super) fn is_order(prose: &Prose<'_>, clause: &Clause) -> bool {
 /// exits with 0 when all tests passed": a hypothetical outcome, or the meaning of a result.
 pub(super) fn is_supposed(prose: &Prose<'_>, index: usize) -> bool {
     let Some(clause) = prose.clauses.get(index) else { return false };
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    let whole = prose.tokens(sentence.tokens.clone());
+    let whole = prose.sentence_of(clause);
     let tokens = prose.tokens(clause.tokens.clone());
     explains_code(prose, whole)
         || is_of_a_text(prose, tokens)

@@ -145,7 +145,7 @@ fn passes_otherwise(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     // Called for every word, so it compares bytes.
     let bytes = prose.bytes(token);
     match bytes.first() {
-        _ if matches!(token.kind, TokenKind::Symbol(_)) => is_tick(token),
+        _ if token.is_mark() => is_tick(token),
         _ if bytes.len() > 8 && bytes.ends_with(b"lint-free") => !token.quoted,
         Some(b'0'..=b'9') => is_all_of_all(prose, token),
         Some(b'c' | b'f') if matches!(bytes, b"completes" | b"finishes") => named(),
@@ -225,8 +225,7 @@ pub(super) fn sum_of_run(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
             && prose.word(number) != "0"
             && sets::PASSED.list.contains(&prose.word(word))
     })?;
-    let sentence = prose.sentences.get(clause.sentence)?;
-    let whole = prose.tokens(sentence.tokens.clone());
+    let whole = prose.sentence_of(clause);
     let clean = whole.array_windows().any(|[none, word]| {
         let failures = matches!(prose.word(word), "failures" | "failure");
         matches!(prose.word(none), "0" | "no" | "zero") && (failures || fails(prose, word))
@@ -259,7 +258,7 @@ pub(super) fn passes_everything(prose: &Prose<'_>, tokens: &[Token]) -> Option<u
     }
     let plain = tags![BE, HAVE, NOW, ADVERB, COORDINATE];
     let idle = |token: &Token| {
-        matches!(token.kind, TokenKind::Symbol(_))
+        token.is_mark()
             || token.has(plain)
             || prose.is(token, &sets::AROUND_EVERYTHING)
             || prose.is(token, NAMED)
@@ -283,9 +282,8 @@ pub(super) fn builds_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
             || matches!(prose.word(t), "fine" | "again" | "without" | "locally" | "too" | "with")
     });
     let aside = tags![COORDINATE, ADVERB, NOW];
-    let mut subject = tokens.get(..at)?.iter().filter(|t| {
-        !matches!(t.kind, TokenKind::Symbol(_)) && (!t.has(aside) || t.has(Tags::THING))
-    });
+    let mut subject =
+        tokens.get(..at)?.iter().filter(|t| !t.is_mark() && (!t.has(aside) || t.has(Tags::THING)));
     let head = subject.next()?;
     let named: Vec<&Token> = subject.collect();
     // "the code" is tagged as a text noun.
@@ -402,7 +400,7 @@ fn hands_over(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let only = rest.first().is_some_and(|t| prose.is(t, words!["only", "just", "exactly"]));
     let rest = rest.get(usize::from(only)..).unwrap_or_default();
     // "the test passes 0"
-    let ends = |t: Option<&Token>| t.is_none_or(|t| matches!(t.kind, TokenKind::Symbol(_)));
+    let ends = |t: Option<&Token>| t.is_none_or(|t| t.is_mark());
     if let [number, rest @ ..] = rest
         && number.kind == TokenKind::Number
         && prose.is(verb, words!["passes"])
@@ -458,10 +456,9 @@ pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
 /// "All tests pass except two", "all pass, but two fail", "37 passed, 1 failed": the sentence
 /// itself restricts the claim.
 pub(super) fn is_qualified(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
-    let sentence = prose.tokens(sentence.unwrap_or_default());
+    let sentence = prose.sentence_of(clause);
     let own = prose.tokens(clause.tokens.clone());
-    let lead = own.iter().position(|t| !matches!(t.kind, TokenKind::Symbol(_)));
+    let lead = own.iter().position(|t| !t.is_mark());
     let led_by_but = lead.and_then(|at| own.get(at)).is_some_and(|t| prose.is(t, words!["but"]));
     let some_fail = sentence.array_windows().any(|[number, word]| {
         number.kind == TokenKind::Number && prose.word(number) != "0" && fails(prose, word)

@@ -1,4 +1,4 @@
-use super::{BlockKind, Clause, Prose, Sentence, Tags, Token, TokenKind, Words, sets};
+use super::{BlockKind, Clause, Prose, Sentence, Tags, Token, Words, sets};
 
 /// Whether a clause is a goal, a criterion, a task, something left undone, or a log entry: an open
 /// check box, an item under such a heading, or text after such a label: "To be done: …".
@@ -93,9 +93,8 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
     if label.iter().any(|t| t.has(Tags::AGENT)) && label.iter().any(|t| t.has(Tags::NEGATION)) {
         return false;
     }
-    let mark = |t: &Token| matches!(t.kind, TokenKind::Symbol(_));
     let norm = |t: &Token| prose.is(t, &sets::NORMS) || t.has(Tags::MODAL);
-    let leads = label.iter().find(|t| !mark(t)).is_some_and(|t| prose.is(t, REQUIRED))
+    let leads = label.iter().find(|t| !t.is_mark()).is_some_and(|t| prose.is(t, REQUIRED))
         && label.get(1).is_none_or(|t| t.has(Tags::PREPOSITION));
     let last = label.last().is_some_and(|t| t.has(Tags::CONDITIONAL));
     // "The rule is done: …" is a result.

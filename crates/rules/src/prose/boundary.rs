@@ -38,7 +38,7 @@ fn is_date(tokens: &[Token], at: usize) -> bool {
         let plain = t.tags.is_empty() && t.verb.is_none();
         t.kind == TokenKind::Word && (t.has(Tags::THING) || plain)
     };
-    let led = |t: &Token| !matches!(t.kind, TokenKind::Symbol(_));
+    let led = |t: &Token| !t.is_mark();
     let then = token(at).is_some_and(when)
         && token(at + 1).is_some_and(noun)
         && token(at + 2).is_some_and(|t| t.is(',') || t.is(';'))

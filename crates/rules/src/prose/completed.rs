@@ -259,7 +259,7 @@ fn denies_object(after: &[Token]) -> bool {
 fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool {
     let at = |n: usize| tokens.get(verb + n).filter(|_| verb + n < end);
     let completed = |t: &Token| t.verb.is_some() && t.has(Tags::COMPLETED);
-    let closes = |t: &Token| matches!(t.kind, TokenKind::Symbol(_)) || t.has(Tags::GOAL);
+    let closes = |t: &Token| t.is_mark() || t.has(Tags::GOAL);
     // "Changes committed on this branch"
     let kept = tokens.get(verb).is_some_and(|t| t.verb == Some(Action::Of(Family::Commit)));
     let leads = |t: &Token| t.has(if kept { Tags::PREPOSITION } else { Tags::GOAL });
@@ -270,7 +270,7 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
         behind.array_windows().any(|[before, t]| {
             second |= before.has(Tags::COORDINATE);
             let finite = t.has(tags![HAVE, BE, MODAL, DO]);
-            let joined = second || matches!(before.kind, TokenKind::Symbol(_));
+            let joined = second || before.is_mark();
             // "Payments refunded to a card take five days"
             let verb = t.verb.is_some()
                 && t.noun.is_none()
@@ -291,9 +291,7 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
     };
     let short = || {
         let behind = tokens.get(verb + 1..end).unwrap_or_default().iter();
-        let phrase = behind.take_while(|t| {
-            !(t.has(tags![COORDINATE, GERUND]) || matches!(t.kind, TokenKind::Symbol(_)))
-        });
+        let phrase = behind.take_while(|t| !(t.has(tags![COORDINATE, GERUND]) || t.is_mark()));
         phrase.count() <= 12
     };
     // "and confirmation mail sent": another noun with its own participle.
@@ -327,5 +325,5 @@ fn heads_label(tokens: &[Token], start: usize, verb: usize) -> bool {
         .last()
         .is_some_and(|t| t.is('-') || t.is('—') || t.is('–') || t.is(':') || t.is('→') || t.is('('))
         && label.iter().any(named)
-        && label.iter().all(|t| named(t) || matches!(t.kind, TokenKind::Symbol(_)))
+        && label.iter().all(|t| named(t) || t.is_mark())
 }

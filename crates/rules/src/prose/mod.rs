@@ -164,6 +164,12 @@ impl<'t> Prose<'t> {
         self.tokens(start..token)
     }
 
+    /// The tokens of the sentence that contains a clause.
+    pub(crate) fn sentence_of(&self, clause: &Clause) -> &[Token] {
+        let sentence = self.sentences.get(clause.sentence);
+        sentence.map_or(&[], |sentence| self.tokens(sentence.tokens.clone()))
+    }
+
     /// The block that contains a sentence.
     pub(crate) fn block_of(&self, sentence: &Sentence) -> Option<&Block> {
         self.blocks.get(sentence.block)

@@ -178,8 +178,7 @@ pub(super) fn subject_of(tokens: &[Token], range: &Range<usize>) -> Subject {
         if token.has(Tags::THIRD) {
             return Subject::Third;
         }
-        let between = matches!(token.kind, TokenKind::Symbol(_))
-            || token.has(tags![ADVERB, SUCCESS, COORDINATE]);
+        let between = token.is_mark() || token.has(tags![ADVERB, SUCCESS, COORDINATE]);
         if !between {
             break;
         }
@@ -195,9 +194,7 @@ pub(super) fn has_verb(tokens: &[Token], range: &Range<usize>) -> bool {
 /// Whether nothing before the verb can be its subject.
 pub(super) fn is_empty_subject(tokens: &[Token], range: &Range<usize>) -> bool {
     tokens.get(range.clone()).unwrap_or_default().iter().all(|t| {
-        matches!(t.kind, TokenKind::Symbol(_))
-            || t.has(tags![COORDINATE, ADVERB, SUBORDINATE, SUCCESS])
-            || t.has(Tags::DONE)
+        t.is_mark() || t.has(tags![COORDINATE, ADVERB, SUBORDINATE, SUCCESS]) || t.has(Tags::DONE)
     })
 }
 

@@ -77,7 +77,7 @@ fn ends_sentence(text: &str, tokens: &[Token], begin: usize, at: usize) -> bool 
     // Most tokens are words followed by a space.
     let end = token.end as usize;
     let spaced = next.start == token.end + 1 && text.as_bytes().get(end) == Some(&b' ');
-    if spaced && !matches!(token.kind, TokenKind::Symbol(_)) {
+    if spaced && !token.is_mark() {
         return false;
     }
     let gap = text.get(token.end as usize..next.start as usize).unwrap_or_default();

@@ -68,6 +68,11 @@ impl Token {
         self.kind == TokenKind::Symbol(mark)
     }
 
+    /// Whether it is a mark, and not a word or a value.
+    pub(crate) fn is_mark(&self) -> bool {
+        matches!(self.kind, TokenKind::Symbol(_))
+    }
+
     /// Whether it is a word with one of these tags, outside quotation marks.
     pub(crate) fn has(&self, tags: Tags) -> bool {
         !self.quoted && self.tags.any(tags)

@@ -22,12 +22,11 @@ pub(super) fn listed_tools(
         token.is_some_and(|t| !catalogued(bare_name(prose.word(t))))
     };
     let unknown: Vec<usize> = clause.tokens.clone().filter(unknown).collect();
-    let Some(sentence) = prose.sentences.get(clause.sentence).filter(|_| !unknown.is_empty())
-    else {
+    if unknown.is_empty() {
         return Vec::new();
-    };
+    }
     let doubt = tags![MODAL, NEGATION, HEDGE, INTEND];
-    let beside = prose.tokens(sentence.tokens.clone()).iter();
+    let beside = prose.sentence_of(clause).iter();
     let tools = beside.filter(|t| is_spelled(prose, t) && catalogued(bare_name(prose.word(t))));
     let few = !clause.tags.any(doubt) && tools.take(FEW).count() == FEW;
     let joined = |at: usize| {

@@ -375,8 +375,7 @@ fn goes_on(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> b
     };
     let (lead, rest) =
         (clause.tokens.start..thing.tokens.start, thing.tokens.end..clause.tokens.end);
-    let joins =
-        |t: &Token| t.has(tags![COORDINATE, DETERMINER]) || matches!(t.kind, TokenKind::Symbol(_));
+    let joins = |t: &Token| t.has(tags![COORDINATE, DETERMINER]) || t.is_mark();
     let uses = |p: &Predicate| is_own(p) && !p.negated && p.action == Action::Of(Family::Run);
     clause.predicates.is_empty()
         && before.mood == Mood::Asserted
@@ -387,7 +386,7 @@ fn goes_on(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thing) -> b
 
 /// Whether nothing follows but a purpose: "… the Y tool to verify this".
 fn ends_or_has_purpose(prose: &Prose<'_>, rest: &[Token]) -> bool {
-    let mut words = rest.iter().filter(|t| !matches!(t.kind, TokenKind::Symbol(_)));
+    let mut words = rest.iter().filter(|t| !t.is_mark());
     words.next().is_none_or(|first| prose.is(first, words!["to", "for"]))
 }
 
@@ -440,10 +439,9 @@ fn states_value(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
 
 /// "The X API confirms …": whether the tool is the source of the statement.
 fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &[Token]) -> bool {
-    let subject = before.iter().all(|t| {
-        t.has(tags![DETERMINER, AGENT_OWN, COORDINATE, ADVERB])
-            || matches!(t.kind, TokenKind::Symbol(_))
-    });
+    let subject = before
+        .iter()
+        .all(|t| t.has(tags![DETERMINER, AGENT_OWN, COORDINATE, ADVERB]) || t.is_mark());
     let says = behind.iter().take(3).find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
     let code = sets::OF_CODE.hold(thing.noun.as_bytes());
     let reports = says.is_some_and(|t| {
@@ -506,7 +504,7 @@ fn is_own_use(prose: &Prose<'_>, predicate: &Predicate, thing: &Thing) -> bool {
     let between = prose.tokens(predicate.verb + 1..thing.tokens.start);
     let plain = |t: &Token| {
         t.has(tags![DETERMINER, AGENT_OWN, ADVERB, COORDINATE])
-            || matches!(t.kind, TokenKind::Symbol(_))
+            || t.is_mark()
             || t.tags.is_empty()
             // "the X tool and the Y tool"
             || t.has(tags![TOOL_NOUN, SYSTEM_NOUN])

@@ -126,8 +126,7 @@ fn is_setting(prose: &Prose<'_>, tokens: &[Token], last: &Token) -> bool {
 
 /// Whether the sentence reports a test run.
 fn tells_of_run(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
-    prose.tokens(sentence.unwrap_or_default()).iter().any(|t| {
+    prose.sentence_of(clause).iter().any(|t| {
         t.has(tags![FAILURE, PASSING]) || prose.is(t, words!["failures", "pending", "passed"])
     })
 }
@@ -149,9 +148,7 @@ fn is_sum_of_run(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let (Some(number), Some(word)) = (tokens.get(1), tokens.get(2)) else { return false };
     number.kind == TokenKind::Number
         && prose.is(word, words!["passed", "passing", "failed", "failing"])
-        && tokens.get(3).is_none_or(|t| {
-            matches!(t.kind, TokenKind::Symbol(_)) || prose.is(t, words!["in", "and"])
-        })
+        && tokens.get(3).is_none_or(|t| t.is_mark() || prose.is(t, words!["in", "and"]))
 }
 
 /// "21/21": returns the number if both parts are equal.
@@ -165,8 +162,7 @@ fn all_of_all(prose: &Prose<'_>, token: &Token) -> Option<u64> {
 
 /// Whether the sentence is about tests.
 fn speaks_of_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
-    let sentence = prose.sentences.get(clause.sentence).map(|s| s.tokens.clone());
-    let tokens = prose.tokens(sentence.unwrap_or_default());
+    let tokens = prose.sentence_of(clause);
     tokens.iter().any(|t| !t.quoted && t.noun == Some(Family::Test))
 }
 
