@@ -5,7 +5,7 @@ use counterfoil_record::{ValueKind, values};
 
 use super::extract::ActionClaim;
 use super::objects::{Sought, mentions};
-use super::search::{LOOK_BACK, Search};
+use super::search::Search;
 use super::words::{head, stem};
 use crate::facts::{Deed, Execution, Facts, ShellWork, of_name};
 use crate::prose::sets;
@@ -24,8 +24,7 @@ pub(super) fn is_told_of(search: &Search<'_, '_>, since: usize) -> bool {
     let ids: Vec<Sought<'_>> = search.ids.iter().map(|id| Sought::new(id)).collect();
     let own = said.claim.text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "I");
     let (facts, count) = (search.facts, search.count());
-    let mut recent = (since..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
-    recent.any(|(execution, deed)| {
+    facts.latest_deeds(since..count).any(|(execution, deed)| {
         let (asked, told) = (execution.arguments(), execution.text());
         let in_either = |word: &AnyCase<'_>| word.stands_in(asked) || word.stands_in(told);
         let of_it =
@@ -61,12 +60,10 @@ pub(super) fn was_there_before(search: &Search<'_, '_>) -> bool {
     let made = !said.is_own() && matches!(said.family, Family::Create | Family::Book);
     let days = if made { dates(&said.claim.text) } else { Vec::new() };
     !days.is_empty()
-        && (0..search.count()).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at)).any(
-            |(execution, deed)| {
-                deed.status().succeeded()
-                    && dates(execution.text()).iter().any(|day| days.contains(day))
-            },
-        )
+        && facts.latest_deeds(0..search.count()).any(|(execution, deed)| {
+            deed.status().succeeded()
+                && dates(execution.text()).iter().any(|day| days.contains(day))
+        })
 }
 
 /// Whether a receipt that came with the log supports the action.
@@ -88,8 +85,7 @@ pub(super) fn may_be_written(search: &Search<'_, '_>, since: usize) -> bool {
     let edits = matches!(search.said.family, Family::Create | Family::Update | Family::Delete);
     let named = search.said.claim.objects.iter().any(|o| o.kind == ObjectKind::Path);
     let writes = |work: &ShellWork<'_>| work.opaque || work.writes_unnamed;
-    let facts = search.facts;
-    let mut later = (since..search.count()).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
+    let mut later = search.facts.latest_deeds(since..search.count());
     edits
         && named
         && later
@@ -116,8 +112,7 @@ pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bo
     let enough = if tells { 1 } else { 2 };
     // If the agent did it itself in another way, it did so after the failure.
     let since = failed.filter(|_| said.is_own()).unwrap_or(0);
-    let mut recent = (since..search.count()).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
-    recent.any(|(execution, deed)| {
+    facts.latest_deeds(since..search.count()).any(|(execution, deed)| {
         let may = !deed.is_note && (deed.changes() || !deed.families.meets(looks));
         let tool = facts.transcript().catalog.get(execution.tool());
         let about = tool.map_or("", |tool| tool.description.as_str());

@@ -8,12 +8,9 @@ use super::fit::{Fit, fit};
 use super::objects::mentions;
 use super::verdict::ActionVerdict;
 use super::words::{head, stem};
-use crate::facts::{Deed, Execution, Facts, Families};
+use crate::facts::{Deed, Execution, Facts, Families, LOOK_BACK};
 use crate::prose::has_file_extension;
 use crate::values::AnyCase;
-
-/// The maximum number of latest executions that are searched.
-pub(super) const LOOK_BACK: usize = 200;
 
 /// The search for the deeds of one claim.
 pub(super) struct Search<'f, 't> {

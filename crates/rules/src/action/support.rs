@@ -8,9 +8,8 @@ use counterfoil_record::{told_by_opening, values};
 
 use super::extract::ActionClaim;
 use super::objects::mentions;
-use super::search::LOOK_BACK;
 use super::words::{head, stem};
-use crate::facts::{Deed, Execution, Facts, Families, kindred, of_name, words_of};
+use crate::facts::{Deed, Execution, Facts, Families, LOOK_BACK, kindred, of_name, words_of};
 use crate::prose::{Action, Lexicon};
 use crate::values::{Leaf, Leaves, whole};
 

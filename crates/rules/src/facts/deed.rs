@@ -1,8 +1,7 @@
 //! What each execution did: its families, its status, and the files that it touched.
 
 use std::borrow::Cow;
-use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::cell::OnceCell;
 use std::rc::Rc;
 
 use counterfoil_model::{Catalog, Family, Origin, Outcome, Status};
@@ -10,6 +9,7 @@ use counterfoil_record::{Execution, RunEnd, names_shell};
 
 use super::arguments::Members;
 use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
+use super::index::Memo;
 
 use super::shell_work::ShellWork;
 use super::upshot::{CallFacts, Upshot};
@@ -49,7 +49,7 @@ pub(crate) struct Deed<'t> {
 pub(crate) struct Deeds<'t> {
     deeds: Vec<OnceCell<Deed<'t>>>,
     /// Cached by name, because a log has many calls and few tools.
-    names: RefCell<HashMap<String, Rc<Named>>>,
+    names: Memo<String, Rc<Named>>,
 }
 
 /// What the name of a tool says.
@@ -102,7 +102,7 @@ impl<'t> Deeds<'t> {
     pub(crate) fn new(count: usize) -> Self {
         Self {
             deeds: std::iter::repeat_with(OnceCell::new).take(count).collect(),
-            names: RefCell::default(),
+            names: Memo::default(),
         }
     }
 
@@ -113,20 +113,9 @@ impl<'t> Deeds<'t> {
         execution: &Execution<'t>,
         catalog: &Catalog,
     ) -> Option<&Deed<'t>> {
-        let named = |tool: &str| self.named(tool, catalog);
+        let named =
+            |tool: &str| self.names.get(tool.to_owned(), || Rc::new(Named::new(tool, catalog)));
         Some(self.deeds.get(index)?.get_or_init(|| Deed::new(execution, named)))
-    }
-}
-
-impl Deeds<'_> {
-    fn named(&self, tool: &str, catalog: &Catalog) -> Rc<Named> {
-        let mut names = self.names.borrow_mut();
-        if let Some(named) = names.get(tool) {
-            return Rc::clone(named);
-        }
-        let named = Rc::new(Named::new(tool, catalog));
-        names.insert(tool.to_owned(), Rc::clone(&named));
-        named
     }
 }
 

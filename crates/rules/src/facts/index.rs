@@ -1,7 +1,8 @@
 //! Caches of where things are in the record, so that each claim need not search all of it.
 
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::hash::Hash;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -15,17 +16,17 @@ use super::families::Families;
 #[derive(Debug, Default)]
 pub(crate) struct Index {
     /// By families and verb stem: the deeds that may support such a claim.
-    candidates: RefCell<HashMap<(Families, String), Rc<RefCell<Candidates>>>>,
+    candidates: Memo<(Families, String), Rc<RefCell<Candidates>>>,
     /// By name: the first message at which the agent was given it.
-    given: RefCell<HashMap<String, Option<usize>>>,
-    /// By name: the executions that used a tool of that name.
-    named: RefCell<HashMap<String, Rc<[usize]>>>,
+    pub(crate) given: Memo<String, Option<usize>>,
+    /// By name: the executions that used a tool of that name, ascending.
+    pub(crate) named: Memo<String, Rc<[usize]>>,
     /// By kind of check: its latest run, as far as the record was searched.
-    checks: RefCell<HashMap<Family, LatestRun>>,
+    checks: RefCell<FxHashMap<Family, LatestRun>>,
     /// By kind of check and execution: what the result says about such checks.
-    reported: RefCell<FxHashMap<Family, Vec<Option<Reported>>>>,
+    pub(crate) reported: Memo<(Family, usize), Reported>,
     /// By claimed outcome: whether a result reports it.
-    reports: RefCell<FxHashMap<CheckQuery, bool>>,
+    pub(crate) reports: Memo<CheckQuery, bool>,
     /// The first execution that ran a command line.
     pub(crate) shell: FirstDeed,
     /// The first execution that may have done more than its words show.
@@ -36,8 +37,30 @@ pub(crate) struct Index {
     pub(crate) changes_freely: FirstDeed,
     /// The first execution of a tool whose effects are unknown.
     pub(crate) unknown: FirstDeed,
-    /// The messages with the user's requests.
-    requests: OnceCell<Vec<usize>>,
+    /// The messages with the user's requests, ascending.
+    pub(crate) requests: OnceCell<Vec<usize>>,
+}
+
+/// Values by key, each computed once.
+#[derive(Debug)]
+pub(crate) struct Memo<K, V>(RefCell<FxHashMap<K, V>>);
+
+impl<K: Eq + Hash, V: Clone> Memo<K, V> {
+    /// The value of a key. `make` computes it the first time.
+    pub(crate) fn get(&self, key: K, make: impl FnOnce() -> V) -> V {
+        if let Some(known) = self.0.borrow().get(&key) {
+            return known.clone();
+        }
+        let value = make();
+        self.0.borrow_mut().insert(key, value.clone());
+        value
+    }
+}
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self(RefCell::default())
+    }
 }
 
 /// The latest run of a check among the first executions of a record.
@@ -123,27 +146,8 @@ impl Index {
         stem: &str,
         at: usize,
     ) -> Rc<RefCell<Candidates>> {
-        let key = (accepted, stem.to_owned());
-        let begin = || Candidates { stretch: at..at, found: VecDeque::new() };
-        let mut candidates = self.candidates.borrow_mut();
-        Rc::clone(candidates.entry(key).or_insert_with(|| Rc::new(RefCell::new(begin()))))
-    }
-
-    /// The first message at which the agent was given a name. `look` is called only the first time.
-    pub(crate) fn given(&self, name: &str, look: impl FnOnce() -> Option<usize>) -> Option<usize> {
-        if let Some(known) = self.given.borrow().get(name) {
-            return *known;
-        }
-        let found = look();
-        self.given.borrow_mut().insert(name.to_owned(), found);
-        found
-    }
-
-    /// The executions that used a tool of that name, ascending. `find` is called only the first
-    /// time.
-    pub(crate) fn named(&self, name: &str, find: impl FnOnce() -> Vec<usize>) -> Rc<[usize]> {
-        let mut named = self.named.borrow_mut();
-        Rc::clone(named.entry(name.to_owned()).or_insert_with(|| find().into()))
+        let begin = Candidates { stretch: at..at, found: VecDeque::new() };
+        self.candidates.get((accepted, stem.to_owned()), || Rc::new(RefCell::new(begin)))
     }
 
     /// The latest run of a check, as far as the record was searched.
@@ -154,37 +158,6 @@ impl Index {
     /// Keeps the result of a further search.
     pub(crate) fn keep_check(&self, family: Family, latest: LatestRun) {
         self.checks.borrow_mut().insert(family, latest);
-    }
-
-    /// What the result of an execution says about such checks. `read` is called only the first
-    /// time.
-    pub(crate) fn reported(
-        &self,
-        family: Family,
-        execution: usize,
-        read: impl FnOnce() -> Reported,
-    ) -> Reported {
-        let mut reported = self.reported.borrow_mut();
-        let known = reported.entry(family).or_default();
-        if known.len() <= execution {
-            known.resize(execution + 1, None);
-        }
-        known.get_mut(execution).map(|slot| *slot.get_or_insert_with(read)).unwrap_or_default()
-    }
-
-    /// Whether a result reports a claimed outcome. `look` is called only the first time.
-    pub(crate) fn is_reported(&self, asked: CheckQuery, look: impl FnOnce() -> bool) -> bool {
-        if let Some(known) = self.reports.borrow().get(&asked) {
-            return *known;
-        }
-        let found = look();
-        self.reports.borrow_mut().insert(asked, found);
-        found
-    }
-
-    /// The messages with the user's requests, ascending. `find` is called only the first time.
-    pub(crate) fn requests(&self, find: impl FnOnce() -> Vec<usize>) -> &[usize] {
-        self.requests.get_or_init(find)
     }
 }
 

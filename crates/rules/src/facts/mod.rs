@@ -15,6 +15,7 @@ mod shell_work;
 mod upshot;
 
 use std::cell::OnceCell;
+use std::ops::Range;
 use std::rc::Rc;
 
 use counterfoil_model::{Evidence, EvidenceSource, Message, MessageKind, Role, Status, Transcript};
@@ -28,12 +29,16 @@ pub use answer::LONGEST as LONGEST_ANSWER;
 pub(crate) use counterfoil_record::Execution;
 pub(crate) use deed::Deed;
 pub(crate) use families::{Families, ToolName, kindred, of_name, vouching, words_of};
+use index::FirstDeed;
 pub(crate) use index::{Index, LatestRun, Reported};
 pub(crate) use judged::Judged;
 pub(crate) use known::Known;
 pub(crate) use record::Record;
 pub(crate) use shell_work::{Run, ShellWork};
 pub use upshot::Upshot;
+
+/// The maximum number of latest executions that are searched for one claim.
+pub(crate) const LOOK_BACK: usize = 200;
 
 /// Everything that a rule may look at.
 #[derive(Debug)]
@@ -101,10 +106,15 @@ impl<'t> Facts<'t> {
         &self,
         turn: usize,
     ) -> impl Iterator<Item = (&Execution<'t>, &Deed<'t>)> {
-        let catalog = &self.known.transcript.catalog;
-        self.record().before(turn).enumerate().rev().filter_map(move |(index, execution)| {
-            Some((execution, self.known.deeds.get(index, execution, catalog)?))
-        })
+        (0..self.record().count_before(turn)).rev().filter_map(|at| self.deed(at))
+    }
+
+    /// The latest executions in a range of the record, newest first, with what each did.
+    pub(crate) fn latest_deeds(
+        &self,
+        among: Range<usize>,
+    ) -> impl Iterator<Item = (&Execution<'t>, &Deed<'t>)> {
+        among.rev().take(LOOK_BACK).filter_map(|at| self.deed(at))
     }
 
     /// One execution and what it did.
@@ -134,7 +144,7 @@ impl<'t> Facts<'t> {
     /// The message with the user's latest request before message `turn`; the first message if there
     /// is none.
     pub(crate) fn request_before(&self, turn: usize) -> usize {
-        let requests = self.index().requests(|| {
+        let requests = self.index().requests.get_or_init(|| {
             let asks = |m: &Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
             let messages = self.transcript().messages.iter().enumerate();
             messages.filter(|(_, message)| asks(message)).map(|(at, _)| at).collect()
@@ -153,15 +163,12 @@ impl<'t> Facts<'t> {
 
     /// Whether a command line was run before message `turn`.
     pub(crate) fn runs_shell_before(&self, turn: usize) -> bool {
-        let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.shell.is_some());
-        self.index().shell.is_before(self.record().count_before(turn), did)
+        self.is_before(turn, &self.index().shell, |_, deed| deed.shell.is_some())
     }
 
     /// Whether an execution before message `turn` may have done more than the record shows.
     pub(crate) fn is_opaque_before(&self, turn: usize) -> bool {
-        let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.opaque);
-        let count = self.record().count_before(turn);
-        if !self.index().opaque.is_before(count, did) {
+        if !self.is_before(turn, &self.index().opaque, |_, deed| deed.opaque) {
             return false;
         }
         let speaker = self.transcript().messages.get(turn).and_then(|said| said.agent.as_ref());
@@ -173,41 +180,44 @@ impl<'t> Facts<'t> {
         let waits = |execution: &Execution<'_>, deed: &Deed<'_>| {
             deed.delegates && execution.agent.is_none() && deed.status() == Status::Open
         };
-        (0..count)
-            .filter_map(|at| self.deed(at))
-            .any(|(execution, deed)| deed.opaque && !waits(execution, deed))
+        self.deeds_before(turn).any(|(execution, deed)| deed.opaque && !waits(execution, deed))
     }
 
     /// Whether the agent could change things before message `turn` by other means than a tool with
     /// a matching name: command lines, file edits, or another agent. A missing call does not prove
     /// that an action was not done then.
     pub(crate) fn acts_freely_before(&self, turn: usize) -> bool {
-        let may_change = |at| {
-            self.deed(at).is_some_and(|(_, deed)| {
-                deed.edits_files() || deed.shell.as_ref().is_some_and(|work| !work.only_looks())
-            })
+        let may_change = |_: &Execution<'_>, deed: &Deed<'_>| {
+            deed.edits_files() || deed.shell.as_ref().is_some_and(|work| !work.only_looks())
         };
         self.delegates_before(turn)
             || self.is_opaque_before(turn)
-            || self.index().changes_freely.is_before(self.record().count_before(turn), may_change)
+            || self.is_before(turn, &self.index().changes_freely, may_change)
     }
 
     /// Whether a tool was called before message `turn` whose name does not say what it does.
     /// Command lines are read instead.
     pub(crate) fn called_unknown_tool_before(&self, turn: usize) -> bool {
-        let unknown = |at| {
-            self.deed(at).is_some_and(|(execution, deed)| {
-                let named = ToolName::parse(execution.tool()).families != Families::default();
-                deed.shell.is_none() && !named
-            })
-        };
-        self.index().unknown.is_before(self.record().count_before(turn), unknown)
+        self.is_before(turn, &self.index().unknown, |execution, deed| {
+            let named = ToolName::parse(execution.tool()).families != Families::default();
+            deed.shell.is_none() && !named
+        })
     }
 
     /// Whether work was delegated to another agent before message `turn`.
     pub(crate) fn delegates_before(&self, turn: usize) -> bool {
-        let did = |at| self.deed(at).is_some_and(|(_, deed)| deed.delegates);
-        self.index().delegates.is_before(self.record().count_before(turn), did)
+        self.is_before(turn, &self.index().delegates, |_, deed| deed.delegates)
+    }
+
+    /// Whether an execution before message `turn` did a certain thing; `first` caches the first one.
+    fn is_before(
+        &self,
+        turn: usize,
+        first: &FirstDeed,
+        did: impl Fn(&Execution<'t>, &Deed<'t>) -> bool,
+    ) -> bool {
+        let did = |at| self.deed(at).is_some_and(|(execution, deed)| did(execution, deed));
+        first.is_before(self.record().count_before(turn), did)
     }
 
     /// The typed facts that are known before message `turn`.

@@ -4,8 +4,7 @@ use counterfoil_model::{Object, ObjectKind};
 use counterfoil_shell::{Script, Status};
 
 use super::extract::OutcomeClaim;
-use super::latest::LOOK_BACK;
-use crate::facts::{Facts, ShellWork};
+use crate::facts::{Facts, LOOK_BACK, ShellWork};
 
 /// "Smoke test: `python -c 'import app'` ✅": the latest command that contains the quoted one, if it
 /// succeeded. The output of known checks is judged elsewhere.

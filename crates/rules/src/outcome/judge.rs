@@ -5,10 +5,10 @@ use counterfoil_shell::{ActivityKind, OutputVerdict, summary};
 use super::by_run::{OutcomeVerdict, by_run};
 use super::command::named_command;
 use super::extract::{OutcomeClaim, outcome_claims};
-use super::latest::{LOOK_BACK, kind_of, latest_run, told};
+use super::latest::{kind_of, latest_run, told};
 use super::runner::named_run;
 use super::verdict::is_test_name;
-use crate::facts::{Facts, LatestRun, Reported, Run, ShellWork};
+use crate::facts::{Facts, LOOK_BACK, LatestRun, Reported, Run, ShellWork};
 use crate::prose::{Prose, Tags, TokenKind, sets};
 
 /// All claims that a check passed, judged.
@@ -78,7 +78,7 @@ fn without_run(
     if may_have_checked(facts, said.family, count) {
         return OutcomeVerdict::NotCheckable("another call may have run it");
     }
-    let unknown = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at)).any(|(_, d)| {
+    let unknown = facts.latest_deeds(0..count).any(|(_, d)| {
         let checks = |work: &ShellWork<'_>| {
             said.family != Family::Test
                 || ["test", "verif"].iter().any(|word| work.command.contains(word))
@@ -102,8 +102,7 @@ fn may_have_checked(facts: &Facts<'_>, family: Family, count: usize) -> bool {
         Family::Test => &["build", "test", "tests"],
         _ => return false,
     };
-    let mut recent = (0..count).rev().take(LOOK_BACK).filter_map(|at| facts.deed(at));
-    recent.any(|(_, deed)| match &deed.shell {
+    facts.latest_deeds(0..count).any(|(_, deed)| match &deed.shell {
         Some(work) => {
             let mut words = work.command.split(|c: char| !c.is_alphanumeric());
             family == Family::Build && work.opaque && words.any(|word| named.contains(&word))
@@ -158,12 +157,12 @@ fn only_asks(line: &str) -> bool {
 /// machine.
 fn result_reports(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool {
     let asked = (said.family, count, said.number, said.partly);
-    facts.index().is_reported(asked, || look_for_report(facts, said, count))
+    facts.index().reports.get(asked, || look_for_report(facts, said, count))
 }
 
 fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool {
     (0..count).rev().take(LOOK_BACK).any(|at| {
-        let reported = facts.index().reported(said.family, at, || {
+        let reported = facts.index().reported.get((said.family, at), || {
             let result = facts.deed(at).filter(|(execution, deed)| {
                 // A known runner reports only what it ran itself.
                 let known = |work: &ShellWork<'_>| {

@@ -6,9 +6,6 @@ use counterfoil_shell::{ActivityKind, OutputVerdict, stopped_elsewhere, summary}
 
 use crate::facts::{Facts, LatestRun, Run};
 
-/// The maximum number of latest results that are searched for checks that others ran.
-pub(super) const LOOK_BACK: usize = 200;
-
 /// The latest run among the first `count` executions. Claims come in order, so each search covers
 /// only the executions since the last one.
 pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> LatestRun {

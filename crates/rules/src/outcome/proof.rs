@@ -5,7 +5,6 @@ use counterfoil_model::Family;
 use counterfoil_record::{Check, CheckKind, Facts, Line, LineKind, Run, RunEnd, RunKind};
 
 use super::extract::OutcomeClaim;
-use super::latest::LOOK_BACK;
 use crate::facts::{Facts as Session, Run as ShellRun};
 use crate::prose::sets;
 
@@ -60,7 +59,7 @@ pub(crate) fn shows_all(facts: &Session<'_>, said: &OutcomeClaim, at: usize) -> 
 
 /// Whether a check of this kind ran before the execution at an index.
 fn runs_before(facts: &Session<'_>, family: Family, at: usize) -> bool {
-    (0..at).rev().take(LOOK_BACK).filter_map(|before| facts.deed(before)).any(|(_, deed)| {
+    facts.latest_deeds(0..at).any(|(_, deed)| {
         deed.families.has(family)
             || deed.shell.as_ref().is_some_and(|work| work.runs.iter().any(|r| r.family == family))
     })

@@ -7,8 +7,7 @@ use counterfoil_model::{Object, ObjectKind};
 use counterfoil_record::RunEnd;
 
 use super::extract::OutcomeClaim;
-use super::latest::LOOK_BACK;
-use crate::facts::{Facts, Run, ShellWork};
+use crate::facts::{Facts, LOOK_BACK, Run, ShellWork};
 use crate::prose::{Words, sets};
 use crate::values::holds;
 
@@ -27,22 +26,26 @@ pub(super) fn named_run(
     }
     let check = said.check.as_deref()?;
     let of_family = |run: &&Run<'_>| run.family == said.family;
-    let runs = |test: &dyn Fn(&ShellWork<'_>) -> Option<RunEnd>| {
-        (0..count).rev().take(LOOK_BACK).find_map(|at| {
-            let work = facts.deed(at)?.1.shell.as_ref()?;
-            Some((at, test(work)?))
-        })
-    };
     // "`tsc --noEmit`: no errors"
     if check.contains(' ') {
-        let found = runs(&|work| {
+        let found = latest(facts, count, |work| {
             let run = work.runs.iter().find(of_family)?;
             holds(&work.command, check).then(|| run.end())
         });
         return found.filter(has_ended);
     }
     let named = |run: &&Run<'_>| of_family(run) && is_called(&run.names, check);
-    runs(&|work| work.runs.iter().find(named).map(Run::end))
+    latest(facts, count, |work| work.runs.iter().find(named).map(Run::end))
+}
+
+/// The latest command line for which `test` returns how a run ended.
+fn latest(
+    facts: &Facts<'_>,
+    count: usize,
+    test: impl Fn(&ShellWork<'_>) -> Option<RunEnd>,
+) -> Option<(usize, RunEnd)> {
+    let recent = (0..count).rev().take(LOOK_BACK);
+    recent.into_iter().find_map(|at| Some((at, test(facts.deed(at)?.1.shell.as_ref()?)?)))
 }
 
 /// "All tests in `tests/api.py` pass", "`cargo test parser` passes": the latest run whose command
@@ -58,20 +61,16 @@ fn run_of_object(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option
     let check = |o: &&Object| said.check.as_deref().is_some_and(|c| o.text.eq_ignore_ascii_case(c));
     let alone = named.next().filter(|_| named.next().is_none());
     let thing = said.claim.objects.iter().filter(tells).find(check).or(alone)?;
-    (0..count)
-        .rev()
-        .take(LOOK_BACK)
-        .find_map(|at| {
-            let work = facts.deed(at)?.1.shell.as_ref()?;
-            // `terraform -chdir=infra validate`, for "`terraform validate`"
-            let named = |run: &&Run<'_>| {
-                let all = work.command.contains(&thing.text);
-                let quoted = thing.kind == ObjectKind::Quote && run.names.ends_with(&thing.text);
-                run.family == said.family && (all || quoted)
-            };
-            work.runs.iter().find(named).map(|run| (at, run.end()))
-        })
-        .filter(has_ended)
+    let found = latest(facts, count, |work| {
+        // `terraform -chdir=infra validate`, for "`terraform validate`"
+        let named = |run: &&Run<'_>| {
+            let all = work.command.contains(&thing.text);
+            let quoted = thing.kind == ObjectKind::Quote && run.names.ends_with(&thing.text);
+            run.family == said.family && (all || quoted)
+        };
+        work.runs.iter().find(named).map(Run::end)
+    });
+    found.filter(has_ended)
 }
 
 /// `BillingTest`, `CartSpec`: a class of tests.

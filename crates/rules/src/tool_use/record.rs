@@ -43,7 +43,7 @@ pub(crate) fn known<'t>(facts: &Facts<'t>, name: &str) -> Known<'t> {
 /// Whether the tool was called before the message, directly or from a command line.
 pub(crate) fn used<'f, 't>(facts: &'f Facts<'t>, name: &str, turn: usize) -> Used<'f, 't> {
     let count = facts.record().count_before(turn);
-    let named = facts.index().named(name, || {
+    let named = facts.index().named.get(name.to_owned(), || {
         let mut tools: HashMap<&str, bool> = HashMap::new();
         let mut is_named = |tool: &'f str| *tools.entry(tool).or_insert_with(|| same(tool, name));
         let uses = |at: &usize| {
@@ -78,7 +78,7 @@ fn in_command(deed: &Deed<'_>, name: &str) -> bool {
 
 /// Whether the name occurs in what the agent was given, so that it is a topic of the conversation.
 pub(crate) fn is_talked_about(facts: &Facts<'_>, name: &str, turn: usize) -> bool {
-    let first = facts.index().given(name, || {
+    let first = facts.index().given.get(name.to_owned(), || {
         let finder = memchr::memmem::Finder::new(name.as_bytes());
         facts.transcript().messages.iter().position(|message| {
             (message.role != Role::Assistant && finder.find(message.text.as_bytes()).is_some())
