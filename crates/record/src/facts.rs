@@ -258,16 +258,6 @@ impl<'r> Facts<'r> {
         })
     }
 
-    /// The number of recorded calls per sub-agent.
-    #[must_use]
-    pub fn calls_of_agents(&self) -> BTreeMap<&'r str, usize> {
-        let mut counts = BTreeMap::new();
-        for agent in self.calls().iter().filter_map(|call| call.agent) {
-            *counts.entry(agent).or_default() += 1;
-        }
-        counts
-    }
-
     /// The calls whose results the log shortened.
     pub fn shortened(&self) -> impl Iterator<Item = usize> {
         let calls = self.calls().iter();

@@ -300,7 +300,11 @@ fn sub_agents(facts: &Facts<'_>, sheet: &mut Vec<FactLine>) {
         let text = format!("C{} ({}): {made}", delegation.call, delegation.tool);
         sheet.push(FactLine { kind: FactKind::SubAgent, calls: vec![delegation.call], text });
     }
-    for (number, count) in facts.calls_of_agents().values().enumerate() {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for agent in facts.calls().iter().filter_map(|call| call.agent) {
+        *counts.entry(agent).or_default() += 1;
+    }
+    for (number, count) in counts.values().enumerate() {
         let text = format!("recorded calls of sub-agent {}: {count}", number + 1);
         sheet.push(FactLine { kind: FactKind::SubAgent, calls: Vec::new(), text });
     }

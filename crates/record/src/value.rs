@@ -171,30 +171,13 @@ fn email(token: Token<'_>) -> Option<Value> {
     (fits && is_domain).then(|| Value::new(ValueKind::Email, token.text.to_lowercase(), token))
 }
 
-/// Suffixes that may follow a number without a space, and the power of ten they stand for.
-const SUFFIXES: [(&str, i32); 22] = [
-    ("", 0),
-    ("%", 0),
-    ("k", 3),
-    ("K", 3),
-    ("M", 6),
-    ("m", 0),
-    ("s", 0),
-    ("ms", 0),
-    ("h", 0),
-    ("x", 0),
-    ("GB", 0),
-    ("MB", 0),
-    ("KB", 0),
-    ("kB", 0),
-    ("kg", 0),
-    ("km", 0),
-    ("cm", 0),
-    ("mm", 0),
-    ("€", 0),
-    ("$", 0),
-    ("£", 0),
-    ("°C", 0),
+/// Suffixes that may follow a number without a space and stand for a power of ten.
+const POWERS: [(&str, i32); 3] = [("k", 3), ("K", 3), ("M", 6)];
+
+/// Units that may follow a number without a space.
+const UNITS: [&str; 19] = [
+    "", "%", "m", "s", "ms", "h", "x", "GB", "MB", "KB", "kB", "kg", "km", "cm", "mm", "€", "$",
+    "£", "°C",
 ];
 
 fn number(token: Token<'_>) -> Option<Value> {
@@ -208,9 +191,10 @@ fn number(token: Token<'_>) -> Option<Value> {
     if !digits.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let (_, power) = SUFFIXES.iter().find(|(known, _)| *known == suffix)?;
+    let power = POWERS.iter().find(|(known, _)| *known == suffix).map(|(_, power)| *power);
+    let power = power.or(UNITS.contains(&suffix).then_some(0))?;
     let read = Decimal::parse(&format!("{sign}{digits}"))?;
-    let main = read.shifted(*power)?;
+    let main = read.shifted(power)?;
     let other = match suffix {
         "%" => read.shifted(-2),
         _ => thousands(digits).and_then(|digits| Decimal::parse(&digits)),

@@ -83,28 +83,10 @@ pub(super) fn each<'s>(text: &'s str, mut push: impl FnMut(Token<'s>)) {
 }
 
 fn delimits(c: char) -> bool {
-    c.is_whitespace()
-        || c.is_control()
-        || matches!(
-            c,
-            '"' | '\'' | '`' | '<' | '>' | '(' | ')' | '[' | ']' | '{' | '}' | '|' | ';' | '*'
-        )
-        || matches!(
-            c,
-            '“' | '”'
-                | '‘'
-                | '’'
-                | '«'
-                | '»'
-                | '–'
-                | '—'
-                | '…'
-                | '→'
-                | '·'
-                | '•'
-                | '、'
-                | '。'
-        )
+    const ASCII: &str = "\"'`<>()[]{}|;*";
+    const OTHERS: &str = "“”‘’«»–—…→·•、。";
+    let marks = if c.is_ascii() { ASCII } else { OTHERS };
+    c.is_whitespace() || c.is_control() || !c.is_alphanumeric() && marks.contains(c)
 }
 
 /// Whether a comma is part of a number. A thousands separator has exactly three digits after it and
