@@ -301,9 +301,7 @@ impl Fixation {
     fn cycle(&self) -> Option<(FixationKind, usize, usize)> {
         let nudge = self.settings.nudge;
         PERIODS.into_iter().find_map(|period| {
-            let rounds = self.matching(period, 0, |now, then| {
-                now.key == then.key && (now.ending == Ending::Failed || now.result == then.result)
-            })?;
+            let rounds = self.matching(period)?;
             // Reported once per round, not for every call in it.
             let whole = rounds % period == 0;
             let count = rounds / period + 1;
@@ -318,38 +316,24 @@ impl Fixation {
         if from_end(period).is_none_or(|past| past.key != next) {
             return 0;
         }
-        let same = self.matching(period, 0, |now, then| {
-            now.key == then.key && (now.ending == Ending::Failed || now.result == then.result)
-        });
-        same.map_or(0, |same| (same + 1) / period + 1)
+        self.matching(period).map_or(0, |same| (same + 1) / period + 1)
     }
 
     /// The number of latest calls that equal the one a period earlier. `None` if a call of the last
     /// round is exempt or still open, or if the round consists of a single repeated call.
-    fn matching(
-        &self,
-        period: usize,
-        skip: usize,
-        same: impl Fn(&Past, &Past) -> bool,
-    ) -> Option<usize> {
-        let latest = || self.history.iter().rev().skip(skip);
+    fn matching(&self, period: usize) -> Option<usize> {
+        let latest = || self.history.iter().rev();
+        let first = latest().next()?;
         let mut round = latest().take(period);
-        let first = round.next()?;
-        if first.exempt || first.ending == Ending::Unknown {
+        if round.clone().any(|past| past.exempt || past.ending == Ending::Unknown)
+            || round.all(|past| past.key == first.key)
+        {
             return None;
         }
-        let mut differs = false;
-        for past in round {
-            if past.exempt || past.ending == Ending::Unknown {
-                return None;
-            }
-            differs |= past.key != first.key;
-        }
-        if !differs {
-            return None;
-        }
-        let earlier = latest().skip(period);
-        Some(latest().zip(earlier).take_while(|(now, then)| same(now, then)).count())
+        let same = |(now, then): &(&Past, &Past)| {
+            now.key == then.key && (now.ending == Ending::Failed || now.result == then.result)
+        };
+        Some(latest().zip(latest().skip(period)).take_while(same).count())
     }
 }
 
