@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::catalog_lint::{CatalogIssue, lint};
 use crate::context::Context;
-use crate::issue::{Issue, IssueSeverity, code, shortened, shown};
+use crate::issue::{Issue, IssueSeverity, code, shortened, shown, unescaped};
 use crate::leaves::each_text;
 use crate::needle::{Needle, NeedleKind, needles, words};
 use crate::placeholder::is_placeholder;
@@ -437,7 +437,7 @@ fn without_absent_nulls(schema: &Schema, arguments: &Value) -> Value {
         for violation in missing {
             let Some((parent, name)) = violation.pointer.rsplit_once('/') else { continue };
             if let Some(Value::Object(members)) = bare.pointer_mut(parent) {
-                members.insert(name.replace("~1", "/").replace("~0", "~"), Value::Null);
+                members.insert(unescaped(name), Value::Null);
             }
         }
     }

@@ -2,7 +2,7 @@ use counterfoil_model::{Code, Tool};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::dialect::{NAMED, decoded};
+use crate::dialect::{DATA, NAMED, decoded};
 use crate::issue::{IssueSeverity, below};
 use crate::schema::SchemaError;
 
@@ -73,9 +73,6 @@ pub fn lint(tool: &Tool) -> Vec<CatalogIssue> {
     visit(schema, schema, "", &mut add);
     found
 }
-
-/// Keywords whose value is data, not a schema.
-const DATA: [&str; 5] = ["enum", "const", "default", "examples", "example"];
 
 fn visit(
     root: &Value,

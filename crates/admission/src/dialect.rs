@@ -3,9 +3,15 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::issue::unescaped;
+
 /// Keywords whose members are schemas under arbitrary names.
 pub(crate) const NAMED: [&str; 5] =
     ["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
+/// Keywords whose value is data, not a schema.
+pub(crate) const DATA: [&str; 5] = ["const", "enum", "default", "example", "examples"];
+/// Keywords that hold a reference.
+pub(crate) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
 /// Keywords whose value is a schema.
 const SINGLE: [&str; 11] = [
     "items",
@@ -26,15 +32,48 @@ const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 /// Maximum depth at which schemas are looked at.
 const DEEPEST: usize = 64;
 
-/// Whether `nullable` occurs, the only foreign keyword that compiles but has no effect.
-pub(crate) fn says_nullable(schema: &Value) -> bool {
+/// Whether a member at any depth passes a test of its name and value.
+pub(crate) fn has_member(schema: &Value, test: &dyn Fn(&str, &Value) -> bool) -> bool {
     match schema {
-        Value::Object(members) => members
-            .iter()
-            .any(|(key, value)| (key == "nullable" && *value == true) || says_nullable(value)),
-        Value::Array(items) => items.iter().any(says_nullable),
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| test(name, value) || has_member(value, test))
+        }
+        Value::Array(items) => items.iter().any(|item| has_member(item, test)),
         _ => false,
     }
+}
+
+/// A name that references may use for a schema.
+pub(crate) enum Name<'s> {
+    /// Its `$anchor`.
+    Anchor(&'s str),
+    /// Its `$id`.
+    Id(&'s str),
+}
+
+/// Calls `found` with each name in a document, and with the schema that it names, down to a depth.
+pub(crate) fn each_name<'s>(
+    document: &'s Value,
+    deepest: usize,
+    found: &mut impl FnMut(Name<'s>, &'s Value),
+) {
+    if let Value::Object(members) = document {
+        let text = |key: &&str| members.get(*key).and_then(Value::as_str);
+        let anchors = ["$anchor", "$dynamicAnchor"].iter().filter_map(text).map(Name::Anchor);
+        let ids = ["$id", "id"].iter().filter_map(text).map(Name::Id);
+        anchors.chain(ids).for_each(|name| found(name, document));
+    }
+    let Some(deeper) = deepest.checked_sub(1) else { return };
+    match document {
+        Value::Object(members) => members.values().for_each(|one| each_name(one, deeper, found)),
+        Value::Array(items) => items.iter().for_each(|one| each_name(one, deeper, found)),
+        _ => {}
+    }
+}
+
+/// Whether `nullable` occurs, the only foreign keyword that compiles but has no effect.
+pub(crate) fn says_nullable(schema: &Value) -> bool {
+    has_member(schema, &|name, value| name == "nullable" && *value == true)
 }
 
 /// The schema with `nullable` expressed in JSON Schema.
@@ -81,7 +120,7 @@ pub(crate) fn without(schema: &mut Value, place: &str) -> Option<String> {
     closed_above(schema, &place);
     loop {
         let (parent, last) = place.rsplit_once('/')?;
-        let last = last.replace("~1", "/").replace("~0", "~");
+        let last = unescaped(last);
         match schema.pointer_mut(parent) {
             // For an element of a list such as `required` or `type`, the whole list is removed.
             Some(Value::Array(_)) | None => place = parent.to_owned(),
@@ -306,9 +345,7 @@ fn references(value: &mut Value, depth: usize, renamed: &[(String, String)]) {
                     Value::String(reference) if key == "$ref" => {
                         let named = |(old, _): &&(String, String)| {
                             let decoded = decoded(reference);
-                            old == reference
-                                || *old == decoded
-                                || *old == decoded.replace("~1", "/").replace("~0", "~")
+                            old == reference || *old == decoded || *old == unescaped(&decoded)
                         };
                         if let Some((_, new)) = renamed.iter().find(named) {
                             reference.clone_from(new);

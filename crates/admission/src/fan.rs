@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use crate::dialect::decoded;
+use crate::dialect::{Name, REFERENCES, decoded, each_name};
 
 /// Maximum number of steps per place of a value.
 const MOST: u64 = 200_000;
@@ -144,8 +144,6 @@ fn below<'s, 'v>(members: &'s Map<String, Value>, value: &'v Value) -> Vec<(&'s 
 /// Maximum depth of schemas and values together.
 const DEEPEST: usize = 2_000;
 
-const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-
 /// Keywords whose schema applies to each member, or to each item.
 const FOR_MEMBERS: [&str; 2] = ["additionalProperties", "unevaluatedProperties"];
 const FOR_ITEMS: [&str; 5] =
@@ -175,39 +173,21 @@ impl<'s> Walk<'s> {
             open: HashSet::new(),
             recursive: false,
         };
-        walk.collect(root, 0);
+        let (names, bases) = (&mut walk.names, &mut walk.bases);
+        each_name(root, LEVELS, &mut |name, schema| match name {
+            Name::Anchor(name) => names.entry(format!("#{name}")).or_default().push(schema),
+            Name::Id(id) => {
+                // A reference may be relative to another id.
+                for name in [id.rsplit('/').next().unwrap_or(id), id] {
+                    let name = name.trim_end_matches('#').to_owned();
+                    names.entry(name).or_default().push(schema);
+                }
+                bases.push(schema);
+            }
+        });
         // The root refers to itself as `#`.
         walk.open.insert(std::ptr::from_ref(root));
         walk
-    }
-
-    fn collect(&mut self, value: &'s Value, level: usize) {
-        if level > LEVELS {
-            return;
-        }
-        match value {
-            Value::Object(members) => {
-                for key in ["$anchor", "$dynamicAnchor"] {
-                    if let Some(Value::String(name)) = members.get(key) {
-                        self.names.entry(format!("#{name}")).or_default().push(value);
-                    }
-                }
-                for key in ["$id", "id"] {
-                    if let Some(Value::String(name)) = members.get(key) {
-                        // A reference may be relative to another id.
-                        let last = name.rsplit('/').next().unwrap_or(name);
-                        for name in [last, name] {
-                            let name = name.trim_end_matches('#').to_owned();
-                            self.names.entry(name).or_default().push(value);
-                        }
-                        self.bases.push(value);
-                    }
-                }
-                members.values().for_each(|member| self.collect(member, level + 1));
-            }
-            Value::Array(items) => items.iter().for_each(|item| self.collect(item, level + 1)),
-            _ => {}
-        }
     }
 
     fn weight(&mut self, schema: &'s Value, level: usize) -> u64 {

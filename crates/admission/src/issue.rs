@@ -131,3 +131,8 @@ pub(crate) fn below(parent: &str, segment: &str) -> String {
         format!("{parent}/{segment}")
     }
 }
+
+/// The name of a member, from a segment of a pointer.
+pub(crate) fn unescaped(segment: &str) -> String {
+    segment.replace("~1", "/").replace("~0", "~")
+}

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::admission::AdmissionSettings;
+use crate::issue::below;
 
 /// `[tools.admission]`: how strictly a call is checked against its tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,8 +37,7 @@ impl AdmissionOptions {
     pub fn resolve(self) -> AdmissionSettings {
         let Self { coerce, resolve_names, corrections, longest_text, longest_text_of } = self;
         let longest_text_of = longest_text_of.into_iter().flat_map(|(tool, parameters)| {
-            let place = |name: String| format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-            parameters.into_iter().map(move |(name, most)| ((tool.clone(), place(name)), most))
+            parameters.into_iter().map(move |(name, most)| ((tool.clone(), below("", &name)), most))
         });
         AdmissionSettings {
             coerce,

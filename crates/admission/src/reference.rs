@@ -4,22 +4,23 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use crate::dialect::{decoded, without};
+use crate::dialect::{DATA, Name, REFERENCES, decoded, each_name, without};
 use crate::issue::below;
 use crate::schema::Remotes;
 
 /// Maximum depth at which schemas are looked at.
 const DEEPEST: usize = 64;
-/// Keywords that hold a reference.
-const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
-/// Keywords whose values are not schemas.
-const VALUES: [&str; 5] = ["const", "enum", "default", "example", "examples"];
 
 /// Removes every reference without a target. Returns the places of what was removed.
 pub(crate) fn without_dangling(schema: &mut Value, remotes: &Remotes) -> Vec<String> {
     let document = schema.clone();
     let mut names = HashSet::new();
-    collect(&document, 0, &mut names);
+    each_name(&document, DEEPEST, &mut |name, _| {
+        names.insert(match name {
+            Name::Anchor(name) => format!("#{name}"),
+            Name::Id(id) => id.to_owned(),
+        });
+    });
     let mut walk = Walk { names, remotes, found: Vec::new() };
     walk.schema(&document, &document, "", 0);
     walk.found.iter().filter_map(|place| without(schema, place)).collect()
@@ -40,26 +41,6 @@ pub(crate) fn checks_nothing(schema: &Value) -> bool {
     ];
     let names = schema.as_object().into_iter().flat_map(|members| members.keys());
     names.into_iter().all(|name| SAY_NOTHING.contains(&name.as_str()))
-}
-
-/// The anchors (`#name`) and ids of a document.
-fn collect(value: &Value, depth: usize, names: &mut HashSet<String>) {
-    if depth > DEEPEST {
-        return;
-    }
-    match value {
-        Value::Object(members) => {
-            for key in ["$anchor", "$dynamicAnchor"] {
-                names.extend(members.get(key).and_then(Value::as_str).map(|n| format!("#{n}")));
-            }
-            for key in ["$id", "id"] {
-                names.extend(members.get(key).and_then(Value::as_str).map(str::to_owned));
-            }
-            members.values().for_each(|member| collect(member, depth + 1, names));
-        }
-        Value::Array(items) => items.iter().for_each(|item| collect(item, depth + 1, names)),
-        _ => {}
-    }
 }
 
 struct Walk<'r> {
@@ -86,7 +67,7 @@ impl Walk<'_> {
                         if !leads && !value.is_boolean() {
                             self.found.push(place);
                         }
-                    } else if !VALUES.contains(&name.as_str()) {
+                    } else if !DATA.contains(&name.as_str()) {
                         self.schema(root, value, &place, depth + 1);
                     }
                 }

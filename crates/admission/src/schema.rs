@@ -462,13 +462,7 @@ fn parts_of(value: &Value) -> u64 {
 }
 
 fn mentions_format(schema: &Value) -> bool {
-    match schema {
-        Value::Object(members) => members
-            .iter()
-            .any(|(key, value)| (key == "format" && value.is_string()) || mentions_format(value)),
-        Value::Array(items) => items.iter().any(mentions_format),
-        _ => false,
-    }
+    dialect::has_member(schema, &|name, value| name == "format" && value.is_string())
 }
 
 fn names(schema: &Value, text: &str) -> bool {
@@ -477,15 +471,7 @@ fn names(schema: &Value, text: &str) -> bool {
         Value::Array(several) => several.iter().any(|one| one == text),
         _ => false,
     };
-    match schema {
-        Value::Object(members) => members.iter().any(|(key, value)| {
-            let names_values =
-                matches!(key.as_str(), "default" | "enum" | "const" | "example" | "examples");
-            names_values && said(value) || names(value, text)
-        }),
-        Value::Array(items) => items.iter().any(|item| names(item, text)),
-        _ => false,
-    }
+    dialect::has_member(schema, &|name, value| dialect::DATA.contains(&name) && said(value))
 }
 
 fn type_names(kind: &TypeKind) -> Vec<String> {
