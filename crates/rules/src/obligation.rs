@@ -6,10 +6,10 @@ use thiserror::Error;
 /// "After an edit of `*.rs` a passing test", "before a refund a look-up".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Obligation {
-    when: When,
-    trigger: Vec<Family>,
+    pub(crate) when: When,
+    pub(crate) trigger: Vec<Family>,
     paths: Vec<String>,
-    need: Need,
+    pub(crate) need: Need,
 }
 
 /// Whether the required work comes after or before the trigger.
@@ -73,18 +73,6 @@ impl Obligation {
         let kind = needed.strip_prefix("passing ").unwrap_or(needed);
         let need = Need { families: families(kind)?, text: needed.to_owned() };
         Ok(Self { when, trigger, paths, need })
-    }
-
-    pub(crate) fn when(&self) -> When {
-        self.when
-    }
-
-    pub(crate) fn trigger(&self) -> &[Family] {
-        &self.trigger
-    }
-
-    pub(crate) fn need(&self) -> &Need {
-        &self.need
     }
 
     /// Whether its trigger is about files.

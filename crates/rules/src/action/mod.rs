@@ -23,7 +23,7 @@ pub(crate) use extract::reasons;
 pub(crate) use extract::{ActionClaim, Read, told_acts};
 pub(crate) use family::is_start;
 pub(crate) use judge::actions;
-pub(crate) use objects::{mentions, objects_in};
+pub(crate) use objects::{mentions, objects_in, shape};
 pub(crate) use support::is_supported;
 pub(crate) use unseen::unseen_object;
 pub(crate) use verdict::{ActionVerdict, NOT_OWN};

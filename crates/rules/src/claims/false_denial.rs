@@ -165,19 +165,7 @@ fn act(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     let predicate =
         clause.predicates.iter().find(|p| p.negated && (own(p) || of_nothing(prose, clause, p)))?;
     let Action::Of(family) = predicate.action else { return None };
-    let plain = matches!(
-        family,
-        Family::Send
-            | Family::Cancel
-            | Family::Delete
-            | Family::Book
-            | Family::Pay
-            | Family::Refund
-            | Family::Exchange
-            | Family::Commit
-            | Family::Push
-            | Family::Deploy
-    );
+    let plain = families![Send, Cancel, Delete, Book, Pay, Refund, Exchange, Commit, Push, Deploy];
     let object = prose.tokens(predicate.object_tokens.clone());
     let small = |t: &Token| t.has(tags![THING, ADVERB]) || prose.is(t, words!["anything", "yet"]);
     let pointed = |tokens: &[Token]| tokens.iter().filter(|t| t.kind == TokenKind::Word).all(small);
@@ -194,7 +182,7 @@ fn act(prose: &Prose<'_>, clause: &Clause) -> Option<Denied> {
     if pointed && things.is_empty() && is_of_another(prose, clause, predicate) {
         return None;
     }
-    (plain && (pointed || !things.is_empty())).then_some(Denied::Act(family, things))
+    (plain.has(family) && (pointed || !things.is_empty())).then_some(Denied::Act(family, things))
 }
 
 /// "I have not …"

@@ -172,31 +172,33 @@ fn texts_differ(stated: &str, given: &str) -> bool {
     !given.contains(stated) && !stated.contains(given)
 }
 
+/// Whether a recorded value contradicts the text of a result.
+fn values_differ(stated: &Value, given: &str) -> bool {
+    match (stated, serde_json::from_str::<Value>(given)) {
+        (Value::String(text), Ok(read)) => match serde_json::from_str::<Value>(text) {
+            Ok(stated) => contradict(&stated, &read),
+            Err(_) => read.as_str() != Some(text) && texts_differ(text, given),
+        },
+        (Value::String(text), Err(_)) => texts_differ(text, given),
+        (stated, Ok(read)) => contradict(stated, &read),
+        // A result that was recorded in another format cannot be compared.
+        (_, Err(_)) => false,
+    }
+}
+
 /// A receipt with a different result than the agent got.
 fn other_result(receipt: &RecordedReceipt, execution: &Execution<'_>) -> Option<Fault> {
     let stated = receipt.result.as_ref().filter(|value| !value.is_null())?;
     let outcome = execution.outcome.filter(|o| !o.truncated && !o.running && !o.unread)?;
-    if let Some(printed) = printed_by_command(stated) {
-        return texts_differ(&printed, &outcome.text).then(|| {
-            let message =
-                format!("receipt `{}` holds a different result than its call", receipt.id);
-            Fault::new(message, outcome.text.as_str(), printed)
-        });
-    }
-    let differs = match (stated, serde_json::from_str::<Value>(&outcome.text)) {
-        (Value::String(text), Ok(given)) => match serde_json::from_str::<Value>(text) {
-            Ok(stated) => contradict(&stated, &given),
-            Err(_) => given.as_str() != Some(text) && texts_differ(text, &outcome.text),
-        },
-        (Value::String(text), Err(_)) => texts_differ(text, &outcome.text),
-        (stated, Ok(given)) => contradict(stated, &given),
-        // A result that was recorded in another format cannot be compared.
-        (_, Err(_)) => false,
+    let printed = printed_by_command(stated);
+    let differs = match &printed {
+        Some(printed) => texts_differ(printed, &outcome.text),
+        None => values_differ(stated, &outcome.text),
     };
     differs.then(|| {
         let message = format!("receipt `{}` holds a different result than its call", receipt.id);
-        let stated = stated.as_str().map_or_else(|| stated.to_string(), str::to_owned);
-        Fault::new(message, outcome.text.as_str(), stated)
+        let stated = || stated.as_str().map_or_else(|| stated.to_string(), str::to_owned);
+        Fault::new(message, outcome.text.as_str(), printed.unwrap_or_else(stated))
     })
 }
 

@@ -45,7 +45,7 @@ fn judge<'t>(
     };
     let triggers: Vec<usize> = (0..deeds.len()).filter(obliges).collect();
     // An action after the last trigger serves all of them; an action before must precede the first.
-    let missed = match obligation.when() {
+    let missed = match obligation.when {
         When::After => triggers.last().filter(|&&at| !met(obligation, &deeds, at + 1..deeds.len())),
         When::Before => triggers.first().filter(|&&at| !met(obligation, &deeds, 0..at)),
     };
@@ -57,7 +57,7 @@ fn judge<'t>(
         return;
     };
     let Some((execution, deed)) = deeds.get(at) else { return };
-    let need = obligation.need();
+    let need = &obligation.need;
     if admits(&answer.prose, &need.families) {
         return findings.supported(&claim, [facts.evidence(execution)]);
     }
@@ -65,18 +65,15 @@ fn judge<'t>(
     if hidden || !facts.is_complete_before(turn) {
         return findings.not_checkable(&claim, "the log may not show all the work");
     }
-    let (place, what) = match obligation.when() {
-        When::After => ("after", deed.written.last().map_or(deed.tool.as_ref(), String::as_str)),
-        When::Before => ("before", deed.tool.as_ref()),
-    };
-    let missing = match obligation.when() {
-        When::After => "followed",
-        When::Before => "came",
+    let tool = deed.tool.as_ref();
+    let (missing, what) = match obligation.when {
+        When::After => ("followed after", deed.written.last().map_or(tool, String::as_str)),
+        When::Before => ("came before", tool),
     };
     findings.unsupported(
         facts,
         &claim,
-        Note::proven(format!("no {} {missing} {place} `{what}`", need.text))
+        Note::proven(format!("no {} {missing} `{what}`", need.text))
             .help("do it, or say that it was not done; your configuration requires it")
             .evidence([facts.evidence(execution)]),
     );
@@ -84,7 +81,7 @@ fn judge<'t>(
 
 /// Whether a deed triggers the obligation.
 fn triggers(obligation: &Obligation, deed: &Deed<'_>) -> bool {
-    let wanted = Families::new(obligation.trigger());
+    let wanted = Families::new(&obligation.trigger);
     let done = deed.families.meets(wanted) && deed.status_for(wanted).succeeded() && !deed.is_note;
     let files =
         !obligation.is_about_files() || deed.written.iter().any(|path| obligation.covers(path));
@@ -97,7 +94,7 @@ fn met(
     deeds: &[(&Execution<'_>, &Deed<'_>)],
     among: std::ops::Range<usize>,
 ) -> bool {
-    let need = &obligation.need().families;
+    let need = &obligation.need.families;
     let wanted = Families::new(need);
     deeds.get(among).unwrap_or_default().iter().any(|(execution, deed)| match &deed.shell {
         Some(work) => {

@@ -34,8 +34,6 @@ pub(crate) enum Leaf<'t> {
     List(usize),
 }
 
-impl Leaf<'_> {}
-
 impl<'t> Leaves<'t> {
     /// Parses a text; `None` if it is not JSON.
     pub(crate) fn parse(text: &'t str) -> Option<Self> {

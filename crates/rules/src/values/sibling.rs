@@ -1,6 +1,7 @@
 use memchr::memmem::Finder;
 
 use super::given::{Given, Text};
+use crate::action::shape;
 
 /// The number of bytes before a message that are searched for values similar to one that does not
 /// occur.
@@ -31,7 +32,7 @@ pub(crate) fn misquoted<'g, 't>(
                 let whole = !symbol(start.checked_sub(1).and_then(|at| bytes.get(at)))
                     && !symbol(bytes.get(end));
                 let distance = text.bytes().zip(id.bytes()).filter(|(a, b)| a != b).count();
-                let like = whole && (1..=2).contains(&distance) && form(text).eq(form(id));
+                let like = whole && (1..=2).contains(&distance) && shape(text) == shape(id);
                 if like && best.is_none_or(|(least, ..)| distance < least) {
                     best = Some((distance, text, source));
                 }
@@ -39,13 +40,4 @@ pub(crate) fn misquoted<'g, 't>(
         }
     }
     best.map(|(_, text, source)| (text, source))
-}
-
-/// The shape of an id: lower-case letters are kept, capitals and digits are merged.
-fn form(id: &str) -> impl Iterator<Item = u8> {
-    id.bytes().map(|b| match b {
-        b if b.is_ascii_uppercase() || b.is_ascii_digit() => b'X',
-        b if b.is_ascii_lowercase() => b'x',
-        b => b,
-    })
 }
