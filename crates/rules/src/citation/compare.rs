@@ -14,6 +14,19 @@ pub(crate) struct Difference {
     pub(crate) recorded: String,
 }
 
+impl Difference {
+    /// A value that differs from the recorded one.
+    fn other(pointer: String, stated: &Value, recorded: &Value) -> Self {
+        Self { pointer, stated: shown(stated), recorded: shown(recorded) }
+    }
+
+    /// A member that the result does not have.
+    fn added(pointer: &str, key: &str, value: &Value) -> Self {
+        let stated = format!("{key}: {}", shown(value));
+        Self { pointer: pointer.to_owned(), stated, recorded: String::new() }
+    }
+}
+
 /// Returns the first difference between the members that a claim states and the recorded result.
 ///
 /// A claim may omit and shorten; it may not change or add.
@@ -31,28 +44,19 @@ pub(crate) fn difference(stated: &Map<String, Value>, recorded: &Value) -> Optio
             continue;
         }
         let own = recorded.as_object().and_then(|members| member(members, key));
-        if let Some((name, there)) = own {
-            let pointer = format!("/{}", escaped(name));
+        let compared = match own {
+            Some((name, there)) => Some((there, format!("/{}", escaped(name)))),
+            None => is_wrapper(key).then(|| (recorded, String::new())),
+        };
+        if let Some((there, pointer)) = compared {
             if let Some(found) = differs(value, there, pointer) {
-                return Some(found);
-            }
-            matched += 1;
-            continue;
-        }
-        if is_wrapper(key) {
-            if let Some(found) = differs(value, recorded, String::new()) {
                 return Some(found);
             }
             matched += 1;
         } else if occurs(value, recorded) || counts_a_list(value, recorded) {
             matched += 1;
         } else if added.as_ref().is_none_or(|(is_number, _)| !is_number && value.is_number()) {
-            let added_member = Difference {
-                pointer: String::new(),
-                stated: format!("{key}: {}", shown(value)),
-                recorded: String::new(),
-            };
-            added = Some((value.is_number(), added_member));
+            added = Some((value.is_number(), Difference::added("", key, value)));
         }
     }
     // A remark of the agent next to true values does not change the result; a number does.
@@ -61,14 +65,18 @@ pub(crate) fn difference(stated: &Map<String, Value>, recorded: &Value) -> Optio
 
 /// Whether a value is the length of a list.
 fn counts_a_list(value: &Value, recorded: &Value) -> bool {
-    match recorded {
-        Value::Array(items) => {
-            value.as_u64() == u64::try_from(items.len()).ok()
-                || items.iter().any(|item| counts_a_list(value, item))
+    let long = |items: &Vec<Value>| value.as_u64() == u64::try_from(items.len()).ok();
+    any_part(recorded, &|part| part.as_array().is_some_and(long))
+}
+
+/// Whether a result or a value at any depth in it passes a test.
+fn any_part(recorded: &Value, test: &dyn Fn(&Value) -> bool) -> bool {
+    test(recorded)
+        || match recorded {
+            Value::Object(members) => members.values().any(|inner| any_part(inner, test)),
+            Value::Array(items) => items.iter().any(|inner| any_part(inner, test)),
+            _ => false,
         }
-        Value::Object(members) => members.values().any(|inner| counts_a_list(value, inner)),
-        _ => false,
-    }
 }
 
 /// Returns the first of several numbers in a list in words, if the result has none of them.
@@ -76,12 +84,7 @@ pub(crate) fn foreign_numbers(stated: &Map<String, Value>, recorded: &Value) -> 
     let recorded = unwrapped(recorded);
     let known = |value: &Value| occurs(value, recorded) || counts_a_list(value, recorded);
     let foreign = recorded.is_object() && stated.len() > 1 && !stated.values().any(known);
-    let (key, value) = stated.iter().next().filter(|_| foreign)?;
-    Some(Difference {
-        pointer: String::new(),
-        stated: format!("{key}: {}", shown(value)),
-        recorded: String::new(),
-    })
+    stated.iter().next().filter(|_| foreign).map(|(key, value)| Difference::added("", key, value))
 }
 
 /// Returns the first number that a list in words states differently from the member of the same
@@ -96,11 +99,7 @@ pub(crate) fn different_number(
         let recorded = there.as_str().map_or_else(|| Some(there.clone()), quantity);
         let (said, number) = (value.as_f64()?, recorded?.as_f64()?);
         let same = same_number(said, number) || is_converted(said, number);
-        (!same).then(|| Difference {
-            pointer: format!("/{}", escaped(name)),
-            stated: shown(value),
-            recorded: shown(there),
-        })
+        (!same).then(|| Difference::other(format!("/{}", escaped(name)), value, there))
     })
 }
 
@@ -162,11 +161,7 @@ fn differs(stated: &Value, recorded: &Value, pointer: String) -> Option<Differen
                     differs(value, inner, format!("{pointer}/{}", escaped(name)))
                 }
                 None if is_remark(key) => None,
-                None => Some(Difference {
-                    pointer: pointer.clone(),
-                    stated: format!("{key}: {}", shown(value)),
-                    recorded: String::new(),
-                }),
+                None => Some(Difference::added(&pointer, key, value)),
             })
         }
         (Value::Array(said), Value::Array(there)) => {
@@ -190,21 +185,13 @@ fn differs(stated: &Value, recorded: &Value, pointer: String) -> Option<Differen
         (Value::Object(_) | Value::Array(_), Value::String(text)) => {
             match serde_json::from_str::<Value>(text) {
                 Ok(inner) if !inner.is_string() => differs(stated, &inner, pointer),
-                _ => leaves_occur(stated, text, pointer),
+                _ if occurs(stated, recorded) => None,
+                _ => Some(Difference::other(pointer, stated, recorded)),
             }
         }
         _ if same_leaf(stated, recorded) => None,
-        _ => Some(Difference { pointer, stated: shown(stated), recorded: shown(recorded) }),
+        _ => Some(Difference::other(pointer, stated, recorded)),
     }
-}
-
-fn leaves_occur(stated: &Value, text: &str, pointer: String) -> Option<Difference> {
-    let recorded = Value::from(text);
-    (!occurs(stated, &recorded)).then(|| Difference {
-        pointer,
-        stated: shown(stated),
-        recorded: shown(&recorded),
-    })
 }
 
 fn same_leaf(stated: &Value, recorded: &Value) -> bool {
@@ -283,12 +270,11 @@ fn occurs(value: &Value, recorded: &Value) -> bool {
         Value::Object(members) => members.values().all(|v| occurs(v, recorded)),
         Value::Array(items) => items.iter().all(|v| occurs(v, recorded)),
         Value::Null => true,
-        _ => match recorded {
-            Value::Object(members) => members.values().any(|r| occurs(value, r)),
-            Value::Array(items) => items.iter().any(|r| occurs(value, r)),
-            Value::String(text) => same_leaf(value, recorded) || occurs_in(&shown(value), text),
-            _ => same_leaf(value, recorded),
-        },
+        _ => any_part(recorded, &|part| {
+            let within = |text: &str| occurs_in(&shown(value), text);
+            let leaf = !(part.is_object() || part.is_array());
+            leaf && (same_leaf(value, part) || part.as_str().is_some_and(within))
+        }),
     }
 }
 
