@@ -109,9 +109,8 @@ fn action_claim(
     let particular = |t: &Token| t.has(tags![USER_OWN, THING]) || prose.is(t, words!["a", "an"]);
     let span = span_of(prose, clause, predicate)?;
     let kind = ClaimKind::Action(act.family);
-    let text = span.slice(prose.text).to_owned();
     Some(ActionClaim {
-        claim: Claim { kind, text, objects, span, turn },
+        claim: prose.claim_at(span, kind, objects, turn),
         direct: is_direct(&act, state),
         shares_agent: shares_agent(&act),
         past: predicate.voice == Voice::PastPassive,

@@ -5,7 +5,7 @@ use counterfoil_model::{Evidence, EvidenceSource, Role, Status, execution_ids};
 use serde_json::Value;
 
 use super::stated::cited;
-use crate::facts::Facts;
+use crate::facts::{Facts, excerpt};
 use crate::tool_use::same;
 
 /// An execution that can be cited by its id.
@@ -34,12 +34,11 @@ impl Known<'_> {
             Some(value) => value.pointer(pointer).unwrap_or(value).to_string(),
             None => String::new(),
         };
-        let cut = text.char_indices().nth(160).map_or(text.len(), |(i, _)| i);
         Evidence {
             source: EvidenceSource::Execution { execution_id: self.id.clone() },
             tool: self.tools.first().map(|tool| tool.clone().into_owned()),
             pointer: pointer.to_owned(),
-            excerpt: text.get(..cut).unwrap_or_default().to_owned(),
+            excerpt: excerpt(&text),
             line: self.line,
         }
     }

@@ -29,13 +29,8 @@ fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Claim>
     if one.firmness != Firmness::Markup && !cited(one.span.slice(text)).objects.is_empty() {
         return None;
     }
-    is_invented(facts, answer, &one.lines, one.firmness).then(|| Claim {
-        kind: ClaimKind::Simulation,
-        text: one.span.slice(text).to_owned(),
-        objects: Vec::new(),
-        span: one.span,
-        turn: answer.turn,
-    })
+    is_invented(facts, answer, &one.lines, one.firmness)
+        .then(|| answer.prose.claim_at(one.span, ClaimKind::Simulation, Vec::new(), answer.turn))
 }
 
 /// Whether printed output is clearly made up and not a quotation.

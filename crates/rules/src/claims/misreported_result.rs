@@ -34,12 +34,10 @@ fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
 
 fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, prose: &Prose<'_>, value: &Stated<'_>) {
     let turn = value.turn;
+    let object = Object { kind: ObjectKind::Id, text: value.text.to_owned() };
     let claim = Claim {
-        kind: ClaimKind::Value,
         text: value.text.to_owned(),
-        objects: vec![Object { kind: ObjectKind::Id, text: value.text.to_owned() }],
-        span: value.span,
-        turn,
+        ..prose.claim_at(value.span, ClaimKind::Value, vec![object], turn)
     };
     if let Some(text) = facts.source_of(value.text, turn, true) {
         return findings.supported(&claim, [facts.evidence_in(text)]);

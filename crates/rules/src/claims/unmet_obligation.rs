@@ -145,11 +145,5 @@ fn claim(answer: &Answer<'_>) -> Claim {
     let bounds = sentence.and_then(|tokens| Some((tokens.first()?.start, tokens.last()?.end)));
     let (start, end) = bounds.unwrap_or_default();
     let span = Span::new(start as usize, end as usize);
-    Claim {
-        kind: ClaimKind::Completion,
-        text: span.slice(prose.text).to_owned(),
-        objects: Vec::new(),
-        span,
-        turn: answer.turn,
-    }
+    prose.claim_at(span, ClaimKind::Completion, Vec::new(), answer.turn)
 }

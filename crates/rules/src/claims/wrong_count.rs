@@ -47,13 +47,8 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     let turn = answer.turn;
     let span = Span::new(count.first.start as usize, count.last.end as usize);
     let text = span.slice(answer.prose.text);
-    let claim = Claim {
-        kind: ClaimKind::Count,
-        text: text.to_owned(),
-        objects: vec![Object { kind: ObjectKind::Number, text: count.number.to_string() }],
-        span,
-        turn,
-    };
+    let object = Object { kind: ObjectKind::Number, text: count.number.to_string() };
+    let claim = answer.prose.claim_at(span, ClaimKind::Count, vec![object], turn);
     if !count.is_tests {
         return judge_listed(facts, findings, &claim, answer, count);
     }

@@ -40,6 +40,11 @@ pub use upshot::Upshot;
 /// The maximum number of latest executions that are searched for one claim.
 pub(crate) const LOOK_BACK: usize = 200;
 
+/// The beginning of a text, for evidence.
+pub(crate) fn excerpt(text: &str) -> String {
+    text.chars().take(160).collect()
+}
+
 /// Everything that a rule may look at.
 #[derive(Debug)]
 pub(crate) struct Facts<'t> {
@@ -233,13 +238,6 @@ impl<'t> Facts<'t> {
 
     /// An execution as evidence.
     pub(crate) fn evidence(&self, execution: &Execution<'t>) -> Evidence {
-        const LONGEST: usize = 160;
-        let text = execution.text();
-        let plain = text.as_bytes().get(..LONGEST).is_some_and(<[u8]>::is_ascii);
-        let cut = match plain {
-            true => LONGEST,
-            false => text.char_indices().nth(LONGEST).map_or(text.len(), |(i, _)| i),
-        };
         let call_id = execution
             .call
             .map(|c| c.id.clone())
@@ -249,7 +247,7 @@ impl<'t> Facts<'t> {
             source: EvidenceSource::Call { call_id },
             tool: Some(execution.tool().to_owned()),
             pointer: String::new(),
-            excerpt: text.get(..cut).unwrap_or_default().to_owned(),
+            excerpt: excerpt(execution.text()),
             line: execution.outcome.map_or(0, |o| o.line),
         }
     }
@@ -302,7 +300,7 @@ impl<'t> Facts<'t> {
             source: EvidenceSource::Message { turn: given.turn },
             tool: None,
             pointer: String::new(),
-            excerpt: given.text.chars().take(160).collect(),
+            excerpt: excerpt(given.text),
             line: self.transcript().messages.get(given.turn).map_or(0, |message| message.line),
         })
     }

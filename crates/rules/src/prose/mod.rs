@@ -154,6 +154,17 @@ impl<'t> Prose<'t> {
         turn: usize,
     ) -> Claim {
         let span = self.quotable(clause.tokens.clone()).unwrap_or(clause.span);
+        self.claim_at(span, kind, objects, turn)
+    }
+
+    /// The claim that the text of a span makes.
+    pub(crate) fn claim_at(
+        &self,
+        span: Span,
+        kind: ClaimKind,
+        objects: Vec<Object>,
+        turn: usize,
+    ) -> Claim {
         Claim { kind, text: span.slice(self.text).to_owned(), objects, span, turn }
     }
 
