@@ -72,13 +72,7 @@ impl<'p, 't> VerbContext<'p, 't> {
 pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Family> {
     let told = VerbContext::new(prose, predicate, verb);
     match predicate.action {
-        Action::Of(family @ (Family::Create | Family::Build | Family::Send | Family::Delete)) => {
-            made_or_told(&told, family)
-        }
-        Action::Of(family @ (Family::Update | Family::Push | Family::Deploy | Family::Run)) => {
-            changed(&told, family)
-        }
-        Action::Of(family) => settled(&told, family),
+        Action::Of(family) => in_context(&told, family),
         // "as requested" refers to a request; "a return has been requested" reports one.
         Action::Any if verb == "requested" && predicate.voice != Voice::PerfectPassive => None,
         Action::Any => told.named().or(Some(Family::Update)),
@@ -86,77 +80,52 @@ pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) ->
     }
 }
 
-/// For verbs of making, sending and deleting.
-fn made_or_told(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
-    let VerbContext { prose, verb, active, object, .. } = *told;
-    let writes = family == Family::Create && verb.starts_with("wr");
-    match family {
-        // "wrote back to her"
-        Family::Create if writes && told.behind(0) == "back" => Some(Family::Send),
-        // "Built.": a build, not the making of something.
-        Family::Create if verb == "built" && object.len() < 2 => Some(Family::Build),
-        // "sent in your reading": submitted, not sent to a person.
-        Family::Send if verb == "sent" && active && told.behind(0) == "in" => {
-            told.named().or(Some(Family::Update))
-        }
-        // "dropped him a note": a message, not a deletion.
-        Family::Delete if verb == "dropped" && is_message(prose, object) => Some(Family::Send),
-        // "The stage has been cleared": its content may have been moved.
-        Family::Delete if verb == "cleared" && !active => Some(Family::Update),
-        family => Some(family),
-    }
-}
-
-/// For verbs of changing, publishing and starting.
-fn changed(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
-    let VerbContext { prose, predicate, verb, object, .. } = *told;
+/// The family of a verb that has one of its own, unless its context gives it another.
+fn in_context(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
+    use Family as F;
+    let VerbContext { prose, predicate, verb, active, object, .. } = *told;
+    let next = told.behind(0);
     let port = || object.get(1).is_some_and(|t| t.kind == TokenKind::Number);
     match family {
+        // "wrote back to her"
+        F::Create if verb.starts_with("wr") && next == "back" => Some(F::Send),
+        // "Built.": a build, not the making of something.
+        F::Create if verb == "built" && object.len() < 2 => Some(F::Build),
+        // "sent in your reading": submitted, not sent to a person.
+        F::Send if verb == "sent" && active && next == "in" => told.named().or(Some(F::Update)),
+        // "dropped him a note": a message, not a deletion.
+        F::Delete if verb == "dropped" && is_message(prose, object) => Some(F::Send),
+        // "The stage has been cleared": its content may have been moved.
+        F::Delete if verb == "cleared" && !active => Some(F::Update),
         // "published on 5433": a port.
-        Family::Deploy
-            if verb == "published" && matches!(told.behind(0), "on" | "at") && port() =>
-        {
-            None
-        }
+        F::Deploy if verb == "published" && matches!(next, "on" | "at") && port() => None,
         // "Your old slot has been released": given back, not published.
-        Family::Deploy if verb == "released" => Some(Family::Update),
+        F::Deploy if verb == "released" => Some(F::Update),
         // "pushed back by a week": postponed.
-        Family::Push if matches!(told.behind(0), "back" | "forward") => Some(Family::Update),
-        Family::Update if verb == "amended" && told.named() == Some(Family::Commit) => {
-            Some(Family::Commit)
-        }
+        F::Push if matches!(next, "back" | "forward") => Some(F::Update),
+        F::Update if verb == "amended" && told.named() == Some(F::Commit) => Some(F::Commit),
         // "The push was rejected": by someone else.
-        Family::Update if verb == "rejected" && predicate.voice != Voice::Active => None,
-        Family::Update if is_all_set(prose, predicate) => told.named(),
+        F::Update if verb == "rejected" && predicate.voice != Voice::Active => None,
+        F::Update if is_all_set(prose, predicate) => told.named(),
         // "A refund was triggered", "started the return"
-        Family::Run if STARTS.contains(&verb) => {
-            use Family as F;
+        F::Run if STARTS.contains(&verb) => {
             let begun = [F::Refund, F::Return, F::Exchange, F::Cancel, F::Pay, F::Move];
-            told.named_among(&begun).or(Some(Family::Run))
+            told.named_among(&begun).or(Some(F::Run))
         }
-        family => Some(family),
-    }
-}
-
-/// For all other verbs with a family of their own.
-fn settled(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
-    let VerbContext { prose, verb, active, object, .. } = *told;
-    match family {
         // "placed the total in a row of its own": not an order.
-        Family::Book if verb == "placed" => {
+        F::Book if verb == "placed" => {
             let mut things = prose.tokens(told.things.clone()).iter().filter(|t| !t.quoted);
             let ordered = |t: &Token| t.noun.is_some() || prose.is(t, &sets::PLACED_ORDERS);
-            things.any(ordered).then_some(Family::Book)
+            things.any(ordered).then_some(F::Book)
         }
         // "The hotel is booked out": it is full.
-        Family::Book if !active && matches!(told.behind(0), "out" | "up" | "solid") => None,
+        F::Book if !active && matches!(next, "out" | "up" | "solid") => None,
         // "your booking has been confirmed"
-        Family::Read if verb == "confirmed" && !active => {
-            use Family as F;
+        F::Read if verb == "confirmed" && !active => {
             told.named_among(&[F::Book, F::Exchange, F::Refund, F::Return, F::Cancel])
         }
         // "Both returned an error": a result, not a return of goods.
-        Family::Return if object.iter().take(3).any(|t| t.has(Tags::FAILURE)) => None,
+        F::Return if object.iter().take(3).any(|t| t.has(Tags::FAILURE)) => None,
         family => Some(family),
     }
 }
