@@ -394,16 +394,9 @@ mod tests {
             pollers: ["poll".to_owned()].into(),
             ..FixationSettings::default()
         });
-        for (call, result, ending, writes) in session {
-            let arguments = Arguments::raw("{}");
-            let step = Step {
-                tool: call,
-                arguments: &arguments,
-                result,
-                ending: *ending,
-                writes: *writes,
-            };
-            fixation.record(step);
+        let arguments = &Arguments::raw("{}");
+        for &(tool, result, ending, writes) in session {
+            fixation.record(Step { tool, arguments, result, ending, writes });
         }
         fixation.events().iter().map(|e| (e.kind, e.count, e.refused)).collect()
     }

@@ -100,16 +100,15 @@ pub fn executions(transcript: &Transcript) -> Vec<Execution<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use counterfoil_model::{Arguments, Format, Message, Role};
+    use counterfoil_model::{Format, Message, Role};
 
     use super::*;
 
     #[test]
     fn a_result_answers_the_latest_open_call_of_its_id() {
         let call = |id: &str| {
-            let arguments = Arguments::raw("{}");
-            let call = ToolCall { id: id.into(), tool: "t".into(), arguments, line: 0 };
-            Message { calls: vec![call], ..Message::text(Role::Assistant, "") }
+            let calls = vec![ToolCall::new(id, "t", "{}")];
+            Message { calls, ..Message::text(Role::Assistant, "") }
         };
         let result = |id: &str| {
             let outcome = Outcome { call_id: id.into(), ..Outcome::default() };

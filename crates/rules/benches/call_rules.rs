@@ -1,6 +1,6 @@
 //! Benchmarks the call rules on a long log: `cargo bench -p counterfoil-rules --bench call_rules`.
 
-use counterfoil_model::{Arguments, Format, Message, Outcome, Role, ToolCall, Transcript};
+use counterfoil_model::{Format, Message, Outcome, Role, ToolCall, Transcript};
 use counterfoil_rules::{Settings, check};
 use divan::Bencher;
 
@@ -14,23 +14,17 @@ fn judge_a_long_log(bencher: Bencher<'_, '_>) {
     let filler = "a line of output that says nothing in particular\n".repeat(100);
     let mut log = Transcript::new("long", Format::OpenaiChat);
     for n in 0..40_000_u32 {
-        let mut call = Message::text(Role::Assistant, "");
-        call.calls.push(ToolCall {
-            id: format!("c{n}"),
-            tool: "read_file".to_owned(),
-            arguments: Arguments::raw(format!(
-                r#"{{"path":"src/part_{n}/file_{n}.rs","order_id":"W{n:07}"}}"#
-            )),
-            line: 0,
-        });
-        let mut answer = Message::text(Role::Tool, "");
-        answer.outcomes.push(Outcome {
+        let arguments = format!(r#"{{"path":"src/part_{n}/file_{n}.rs","order_id":"W{n:07}"}}"#);
+        let call = ToolCall::new(format!("c{n}"), "read_file", arguments);
+        let outcome = Outcome {
             call_id: format!("c{n}"),
             text: format!("{filler} W{:07}", n + 1),
             is_error: Some(n % 10 == 0),
             ..Outcome::default()
-        });
-        log.messages.extend([call, answer]);
+        };
+        let calls = Message { calls: vec![call], ..Message::text(Role::Assistant, "") };
+        let results = Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") };
+        log.messages.extend([calls, results]);
     }
     bencher.bench_local(|| check(&log, &Settings::default()).findings.len());
 }

@@ -333,8 +333,7 @@ fn claim(text: &str, span: Span, id: Option<&str>, tool: Option<&str>, turn: usi
 #[cfg(test)]
 mod tests {
     use counterfoil_model::{
-        Arguments, Catalog, Format, Message, Outcome, RecordedReceipt, Role, Tool, ToolCall,
-        Transcript,
+        Catalog, Format, Message, Outcome, RecordedReceipt, Role, Tool, ToolCall, Transcript,
     };
     use serde_json::json;
 
@@ -348,17 +347,15 @@ mod tests {
         let mut transcript = Transcript::new("s", Format::OpenaiChat);
         let tools = ["ping", "run_speed_test"].map(Tool::named);
         transcript.catalog = Catalog::known(tools).0;
-        let mut call = Message::text(Role::Assistant, "");
-        let arguments = Arguments::raw("{}");
-        let (id, tool) = ("c1".to_owned(), "ping".to_owned());
-        call.calls.push(ToolCall { id, tool, arguments, line: 0 });
-        let mut answer = Message::text(Role::Tool, "");
-        let (call_id, text) = ("c1".to_owned(), result.to_owned());
-        answer.outcomes.push(Outcome { call_id, text, ..Outcome::default() });
-        let mut last = Message::text(Role::Assistant, said);
-        last.time = Some(1_735_999_999_123 + 400_000);
-        transcript.messages =
-            vec![Message::text(Role::User, "Is the line up?"), call, answer, last];
+        let call = ToolCall::new("c1", "ping", "{}");
+        let outcome = Outcome { call_id: "c1".into(), text: result.into(), ..Outcome::default() };
+        let time = Some(1_735_999_999_123 + 400_000);
+        transcript.messages = vec![
+            Message::text(Role::User, "Is the line up?"),
+            Message { calls: vec![call], ..Message::text(Role::Assistant, "") },
+            Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") },
+            Message { time, ..Message::text(Role::Assistant, said) },
+        ];
         transcript
     }
 

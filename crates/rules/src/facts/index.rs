@@ -164,7 +164,7 @@ impl Index {
 #[cfg(test)]
 mod tests {
     use counterfoil_model::{
-        Arguments, ClaimKind, EvidenceSource, Format, Message, Outcome, Role, ToolCall, Transcript,
+        ClaimKind, EvidenceSource, Format, Message, Outcome, Role, ToolCall, Transcript,
     };
 
     use crate::check::check as judged;
@@ -175,22 +175,14 @@ mod tests {
         let mut session = Transcript::new("s", Format::OpenaiChat);
         session.messages.push(Message::text(Role::User, "Please tidy up."));
         for n in 0..edits {
-            let mut call = Message::text(Role::Assistant, "");
-            call.calls.push(ToolCall {
-                id: format!("c{n}"),
-                tool: "edit_file".to_owned(),
-                arguments: Arguments::raw(format!(
-                    r#"{{"path":"src/file_{n}.rs","old_string":"W{n:07}","new_string":"b"}}"#
-                )),
-                line: 0,
-            });
-            let mut answer = Message::text(Role::Tool, "");
-            answer.outcomes.push(Outcome {
-                call_id: format!("c{n}"),
-                text: format!("edited, see note_{n}.md"),
-                ..Outcome::default()
-            });
-            session.messages.extend([call, answer]);
+            let (call_id, text) = (format!("c{n}"), format!("edited, see note_{n}.md"));
+            let arguments =
+                format!(r#"{{"path":"src/file_{n}.rs","old_string":"W{n:07}","new_string":"b"}}"#);
+            let call = ToolCall::new(&call_id, "edit_file", arguments);
+            let outcome = Outcome { call_id, text, ..Outcome::default() };
+            let calls = Message { calls: vec![call], ..Message::text(Role::Assistant, "") };
+            let results = Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") };
+            session.messages.extend([calls, results]);
         }
         session.messages.push(Message::text(Role::Assistant, said));
         session

@@ -3,7 +3,7 @@
 #[path = "../../../admission/tests/it/datasets.rs"]
 mod tables;
 
-use counterfoil_model::{Arguments, Format, Message, Outcome, Role, ToolCall, Transcript};
+use counterfoil_model::{Format, Message, Outcome, Role, ToolCall, Transcript};
 use serde_json::Value;
 
 use tables::catalog;
@@ -34,14 +34,10 @@ pub(crate) fn transcript(row: &Value) -> Transcript {
             });
         }
         for call in message["tool_calls"].as_array().into_iter().flatten() {
-            read.calls.push(ToolCall {
-                id: call["id"].as_str().unwrap_or_default().to_owned(),
-                tool: call["function"]["name"].as_str().unwrap_or_default().to_owned(),
-                arguments: Arguments::raw(
-                    call["function"]["arguments"].as_str().unwrap_or_default(),
-                ),
-                line: 0,
-            });
+            let function = &call["function"];
+            let [id, tool, arguments] = [&call["id"], &function["name"], &function["arguments"]]
+                .map(|text| text.as_str().unwrap_or_default());
+            read.calls.push(ToolCall::new(id, tool, arguments));
         }
         transcript.messages.push(read);
     }

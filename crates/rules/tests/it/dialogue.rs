@@ -1,8 +1,8 @@
 //! Reads the dialogue notation of the specification's cases, which `spec/dialogue.md` describes.
 
 use counterfoil_model::{
-    Arguments, Catalog, Format, Gap, Message, Outcome, RecordedReceipt, Role, Status, Tool,
-    ToolCall, Transcript,
+    Catalog, Format, Gap, Message, Outcome, RecordedReceipt, Role, Status, Tool, ToolCall,
+    Transcript,
 };
 use counterfoil_rules::Obligation;
 use serde_json::Value;
@@ -211,16 +211,10 @@ impl Reader {
     /// The arguments are not parsed: a case may be about malformed ones.
     fn call(&mut self, rest: &str) {
         let (name, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, "{}"));
-        let mut message = Message::text(Role::Assistant, "");
-        message.calls.push(ToolCall {
-            id: format!("call_{}", self.calls() + 1),
-            tool: name.to_owned(),
-            arguments: Arguments::raw(arguments),
-            line: 0,
-        });
+        let call = ToolCall::new(format!("call_{}", self.calls() + 1), name, arguments);
         let answered = self.transcript.messages.last().is_none_or(|m| m.calls.is_empty());
         self.open = if answered { 1 } else { self.open + 1 };
-        self.push(message);
+        self.push(Message { calls: vec![call], ..Message::text(Role::Assistant, "") });
     }
 
     fn outcome(&mut self, outcome: Outcome) -> Result<(), String> {
@@ -229,11 +223,9 @@ impl Reader {
         }
         let call_id = format!("call_{}", self.calls() + 1 - self.open);
         self.open -= 1;
-        let mut message = Message::text(Role::Tool, "");
         let mut outcome = Outcome { call_id, ..outcome };
         outcome.unwrap_command();
-        message.outcomes.push(outcome);
-        self.push(message);
+        self.push(Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") });
         Ok(())
     }
 }

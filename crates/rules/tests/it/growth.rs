@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use counterfoil_model::{
-    Arguments, Catalog, Code, Format, Message, Mode, Outcome, Role, Tool, ToolCall, Transcript,
+    Catalog, Code, Format, Message, Mode, Outcome, Role, Tool, ToolCall, Transcript,
 };
 use counterfoil_rules::{Settings, check, rules};
 
@@ -30,11 +30,7 @@ fn session(steps: usize) -> Transcript {
     session.catalog = Catalog::known([Tool::named(tool)]).0;
     session.messages.push(Message::text(Role::User, "Please go through all orders."));
     for n in 0..steps {
-        let id = format!("call_{n}");
-        let mut call = Message::text(Role::Assistant, "");
-        let arguments = Arguments::raw(format!(r#"{{"order":"W{n}"}}"#));
-        call.calls.push(ToolCall { id: id.clone(), tool: tool.to_owned(), arguments, line: 0 });
-        let mut answer = Message::text(Role::Tool, "");
+        let arguments = format!(r#"{{"order":"W{n}"}}"#);
         let mut text =
             format!(r#"{{"order_id":"W{:07}","total":{}.50,"items":["#, 1_000_000 + n * 7, 40 + n);
         for item in 0..24 {
@@ -45,8 +41,7 @@ fn session(steps: usize) -> Transcript {
             );
         }
         text.push_str(r#"{}],"note":"3 files changed"}"#);
-        answer.outcomes.push(Outcome { call_id: id, text, ..Outcome::default() });
-        session.messages.extend([call, answer]);
+        session.messages.extend(call(&format!("call_{n}"), tool, &arguments, text));
         let said = format!(
             "Order #W{:07} costs ${}.50, order #W{:07} costs ${}.99. I found 4 files in it, and \
              there are no open orders. The manual says \"an order number {n} may never be changed \
@@ -60,6 +55,16 @@ fn session(steps: usize) -> Transcript {
         session.messages.push(Message::text(Role::Assistant, said));
     }
     session
+}
+
+/// A call and its result.
+fn call(id: &str, tool: &str, arguments: &str, text: String) -> [Message; 2] {
+    let calls = vec![ToolCall::new(id, tool, arguments)];
+    let outcomes = vec![Outcome { call_id: id.to_owned(), text, ..Outcome::default() }];
+    [
+        Message { calls, ..Message::text(Role::Assistant, "") },
+        Message { outcomes, ..Message::text(Role::Tool, "") },
+    ]
 }
 
 /// Settings with only one rule on.
@@ -101,14 +106,10 @@ fn judging_grows_with_the_session_and_not_faster() {
 fn answer(pieces: usize, piece: &dyn Fn(usize) -> String) -> Transcript {
     let mut session = Transcript::new("answer", Format::OpenaiChat);
     session.messages.push(Message::text(Role::User, "Please go through all orders."));
-    let mut call = Message::text(Role::Assistant, "");
-    let arguments = Arguments::raw(r#"{"to":"ada@example.net"}"#);
-    call.calls.push(ToolCall { id: "c".into(), tool: "send_email".into(), arguments, line: 0 });
-    let mut result = Message::text(Role::Tool, "");
     let text = r#"{"id":"W1000001","total":48.50,"sent":3}"#.to_owned();
-    result.outcomes.push(Outcome { call_id: "c".into(), text, ..Outcome::default() });
+    session.messages.extend(call("c", "send_email", r#"{"to":"ada@example.net"}"#, text));
     let said: Vec<String> = (0..pieces).map(piece).collect();
-    session.messages.extend([call, result, Message::text(Role::Assistant, said.concat())]);
+    session.messages.push(Message::text(Role::Assistant, said.concat()));
     session
 }
 

@@ -1,6 +1,6 @@
 //! Runs the cases on the page about upshots.
 
-use counterfoil_model::{Arguments, Format, Message, Outcome, Role, ToolCall, Transcript};
+use counterfoil_model::{Format, Message, Outcome, Role, ToolCall, Transcript};
 use counterfoil_rules::{Indexed, Upshot};
 
 const PAGE: &str = include_str!("../../../../spec/upshots.md");
@@ -28,19 +28,13 @@ fn cells(line: &str) -> Option<[&str; 3]> {
 
 fn transcript(call: &str, result: &str) -> Transcript {
     let (tool, arguments) = call.trim_matches('`').split_once(' ').unwrap();
-    let mut asks = Message::text(Role::Assistant, "");
-    asks.calls.push(ToolCall {
-        id: "c1".to_owned(),
-        tool: tool.to_owned(),
-        arguments: Arguments::raw(arguments),
-        line: 0,
-    });
+    let calls = vec![ToolCall::new("c1", tool, arguments)];
+    let asks = Message { calls, ..Message::text(Role::Assistant, "") };
     let mut transcript = Transcript::new("case", Format::Fk);
     transcript.messages = vec![Message::text(Role::User, "Go."), asks];
     if result != "(none)" {
-        let mut answers = Message::text(Role::Tool, "");
-        answers.outcomes.push(outcome(result));
-        transcript.messages.push(answers);
+        let outcomes = vec![outcome(result)];
+        transcript.messages.push(Message { outcomes, ..Message::text(Role::Tool, "") });
     }
     transcript
 }
