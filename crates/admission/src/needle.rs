@@ -8,26 +8,13 @@ use crate::placeholder::is_placeholder;
 const LONGEST: usize = 200;
 
 /// Parameters whose value is prose, code or a pattern, and names nothing.
-const TEXT_PARAMETERS: [&str; 18] = [
-    "content",
-    "text",
-    "body",
-    "message",
-    "pattern",
-    "query",
-    "command",
-    "cmd",
-    "code",
-    "prompt",
-    "description",
-    "script",
-    "input",
-    "regex",
-    "expression",
-    "thought",
-    "old_string",
-    "new_string",
-];
+const TEXTS: &str = "content text body message pattern query command cmd code prompt description \
+                     script input regex expression thought old_string new_string";
+/// Words in the names of parameters that hold a file or a folder.
+const PATHS: &str = "path paths file files filename filepath dir directory folder";
+/// Words in the names of parameters that hold an identifier.
+const ENTITIES: &str = "id ids number ref reference account user order ticket booking reservation \
+                        customer invoice tracking flight email";
 
 /// A value of a call that must have come from somewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -195,47 +182,15 @@ fn is_date(text: &str) -> bool {
 
 /// Whether the parameter's value is prose, code or a pattern.
 fn holds_text(parameter: &str) -> bool {
-    TEXT_PARAMETERS.iter().any(|word| parameter.eq_ignore_ascii_case(word))
+    TEXTS.split(' ').any(|word| parameter.eq_ignore_ascii_case(word))
 }
 
 fn holds_path(parameter: &str) -> bool {
-    words(parameter).any(|word| {
-        matches!(
-            word.as_str(),
-            "path"
-                | "paths"
-                | "file"
-                | "files"
-                | "filename"
-                | "filepath"
-                | "dir"
-                | "directory"
-                | "folder"
-        )
-    })
+    words(parameter).any(|word| PATHS.split(' ').any(|known| known == word))
 }
 
 fn names_entity(parameter: &str) -> bool {
-    words(parameter).any(|word| {
-        matches!(
-            word.as_str(),
-            "id" | "ids"
-                | "number"
-                | "ref"
-                | "reference"
-                | "account"
-                | "user"
-                | "order"
-                | "ticket"
-                | "booking"
-                | "reservation"
-                | "customer"
-                | "invoice"
-                | "tracking"
-                | "flight"
-                | "email"
-        )
-    })
+    words(parameter).any(|word| ENTITIES.split(' ').any(|known| known == word))
 }
 
 /// The words of a parameter or tool name; `filePath`, `file_path` and `file-path` have the same

@@ -109,6 +109,13 @@ pub struct Violation {
     pub intended: bool,
 }
 
+impl Violation {
+    fn new(breach: Breach, pointer: &str, expected: impl Into<String>, value: &Value) -> Self {
+        let (pointer, expected) = (pointer.to_owned(), expected.into());
+        Self { breach, pointer, expected, actual: shown(value), intended: false }
+    }
+}
+
 impl Schema {
     /// Compiles a schema, so that validation is cheap.
     ///
@@ -230,13 +237,7 @@ impl Schema {
             true => "a value that matches the schema, which has too many alternatives to list",
             false => "a less deeply nested value: this one cannot be checked against the schema",
         };
-        vec![Violation {
-            breach: Breach::Value,
-            pointer: String::new(),
-            expected: expected.to_owned(),
-            actual: shown(value),
-            intended: false,
-        }]
+        vec![Violation::new(Breach::Value, "", expected, value)]
     }
 
     /// The strings that do not have the `format` their schema declares.
@@ -327,13 +328,7 @@ impl Schema {
                 .filter(|v| v.breach == Breach::Type && v.pointer == here)
                 .map(|v| v.expected.as_str())
                 .collect();
-            found.push(Violation {
-                breach: Breach::Type,
-                pointer: here.to_owned(),
-                expected: types.join(" or "),
-                actual: shown(error.instance()),
-                intended: false,
-            });
+            found.push(Violation::new(Breach::Type, here, types.join(" or "), error.instance()));
             return;
         }
         let closest = explained
@@ -342,13 +337,10 @@ impl Schema {
             .min_by_key(Vec::len);
         match closest {
             Some(branch) => found.extend(branch),
-            None => found.push(Violation {
-                breach: Breach::Value,
-                pointer: here.to_owned(),
-                expected: format!("one of {} alternatives", branches.len()),
-                actual: shown(error.instance()),
-                intended: false,
-            }),
+            None => {
+                let expected = format!("one of {} alternatives", branches.len());
+                found.push(Violation::new(Breach::Value, here, expected, error.instance()));
+            }
         }
     }
 
