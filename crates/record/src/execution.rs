@@ -39,17 +39,22 @@ impl<'t> Execution<'t> {
     /// How it ended, according to the marks and exit codes in the log.
     #[must_use]
     pub fn status(&self) -> Status {
-        match self.outcome {
-            None => Status::Open,
-            Some(o) if o.refused => Status::Denied,
-            Some(o) if o.running => Status::Open,
-            Some(o) if o.is_error == Some(true) || o.exit_code.is_some_and(|code| code != 0) => {
-                Status::Failed
-            }
-            // How it ended is not known.
-            Some(o) if o.unread => Status::Open,
-            Some(_) => Status::Completed,
+        self.outcome.map_or(Status::Open, marked)
+    }
+}
+
+/// How a call with this result ended, according to its marks and its exit code.
+#[must_use]
+pub fn marked(outcome: &Outcome) -> Status {
+    match outcome {
+        o if o.refused => Status::Denied,
+        o if o.running => Status::Open,
+        o if o.is_error == Some(true) || o.exit_code.is_some_and(|code| code != 0) => {
+            Status::Failed
         }
+        // How it ended is not known.
+        o if o.unread => Status::Open,
+        _ => Status::Completed,
     }
 }
 

@@ -45,7 +45,7 @@ mod value;
 
 pub use call::Call;
 pub use decimal::Decimal;
-pub use execution::{Execution, executions};
+pub use execution::{Execution, executions, marked};
 pub use facts::{Check, Delegation, Facts};
 pub use failure::{Failure, LONGEST_STATUS, failure_in, only_complains};
 pub use file::{FileChange, FileEffect, is_documentation};

@@ -2,7 +2,9 @@
 //! place that decides it; `spec/upshots.md` has the cases.
 
 use counterfoil_model::{Outcome, Status};
-use counterfoil_record::{Failure, Held, LONGEST_STATUS, each_member, failure_in, only_complains};
+use counterfoil_record::{
+    Failure, Held, LONGEST_STATUS, each_member, failure_in, marked, only_complains,
+};
 
 use crate::prose::sets;
 
@@ -72,17 +74,11 @@ impl Upshot {
     }
 
     fn by_marks(outcome: &Outcome) -> Self {
-        if outcome.refused {
-            Self::Refused
-        } else if outcome.running {
-            Self::Unknown
-        } else if outcome.is_error == Some(true) || outcome.exit_code.is_some_and(|code| code != 0)
-        {
-            Self::Failed
-        } else if outcome.unread {
-            Self::Unknown
-        } else {
-            Self::Done
+        match marked(outcome) {
+            Status::Denied => Self::Refused,
+            Status::Failed => Self::Failed,
+            Status::Completed => Self::Done,
+            _ => Self::Unknown,
         }
     }
 
