@@ -52,12 +52,10 @@ fn amount_said(text: &str) -> Option<u64> {
 /// or a number or a list of that length in the call or its result.
 fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize, amount: u64) -> bool {
     let counts = |text: &str| {
-        Leaves::parse(text).is_some_and(|leaves| {
-            leaves.nodes().iter().any(|node| match node.leaf {
-                Leaf::List(length) => length as u64 == amount,
-                Leaf::Number(number) => whole(number) == Some(amount),
-                _ => false,
-            })
+        Leaves::any(text, |node| match node.leaf {
+            Leaf::List(length) => length as u64 == amount,
+            Leaf::Number(number) => whole(number) == Some(amount),
+            _ => false,
         })
     };
     let enough = |(execution, deed): (&Execution<'_>, &Deed<'_>)| {
@@ -174,8 +172,7 @@ fn has_short_leaf(json: &str, word: &str) -> bool {
         let short = words.clone().count() <= MOST_WORDS;
         short && words.any(|own| own.to_ascii_lowercase().starts_with(word))
     };
-    let Some(leaves) = Leaves::parse(json) else { return false };
-    leaves.nodes().iter().any(|node| matches!(node.leaf, Leaf::Text(text) if is_it(text)))
+    Leaves::any(json, |node| matches!(node.leaf, Leaf::Text(text) if is_it(text)))
 }
 
 /// Whether the call has the values of an object that the claim names, in its arguments, its written

@@ -9,6 +9,7 @@ use super::compare::{difference, different_number, foreign_numbers, spaced};
 use super::fault::{Citation, Fault};
 use super::known::{Known, Register};
 use super::presented::is_blank;
+use super::printed::given;
 use super::stated::{Cited, Mention, Setting, Stated, cited, is_part, only_speaks_of};
 use crate::action::is_start;
 use crate::facts::{Answer, Facts};
@@ -145,11 +146,7 @@ impl Bench<'_, '_> {
 
     /// Whether a text occurs in something that the agent was given.
     fn was_given(&self, word: &str, turn: usize) -> bool {
-        let messages = &self.facts.transcript().messages;
-        messages.iter().take(turn + 1).any(|message| {
-            (message.role != counterfoil_model::Role::Assistant && message.text.contains(word))
-                || message.outcomes.iter().any(|outcome| outcome.text.contains(word))
-        })
+        given(self.facts, turn).any(|text| text.contains(word))
     }
 
     fn unknown(&self, id: &str, turn: usize) -> Fault {

@@ -105,7 +105,7 @@ fn without_receipts(facts: &Facts<'_>, mut line: String) -> String {
 }
 
 /// Everything that the agent was given up to message `turn`, results first.
-fn given<'f>(facts: &'f Facts<'_>, turn: usize) -> impl Iterator<Item = &'f str> {
+pub(super) fn given<'f>(facts: &'f Facts<'_>, turn: usize) -> impl Iterator<Item = &'f str> {
     let messages = facts.transcript().messages.iter().take(turn + 1);
     let results = messages.clone().flat_map(|m| m.outcomes.iter().map(|o| o.text.as_str()));
     let said = messages.filter(|m| m.role != Role::Assistant).map(|m| m.text.as_str());

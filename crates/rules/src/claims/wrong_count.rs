@@ -163,19 +163,16 @@ fn judge_listed(
 /// Whether a member of a result has this number.
 fn has_number(text: &str, number: u64) -> bool {
     let wanted = number.to_string();
-    Leaves::parse(text)
-        .is_some_and(|leaves| leaves.nodes().iter().any(|n| n.leaf == Leaf::Number(&wanted)))
+    Leaves::any(text, |node| node.leaf == Leaf::Number(&wanted))
 }
 
 /// Whether a result gives the number as a total.
 fn is_total(text: &str, number: u64) -> bool {
     const NAMES: [&str; 5] = ["total", "count", "found", "hits", "size"];
     let wanted = number.to_string();
-    Leaves::parse(text).is_some_and(|leaves| {
-        leaves.nodes().iter().any(|node| {
-            node.leaf == Leaf::Number(&wanted)
-                && words_of(node.name).iter().any(|word| NAMES.contains(&word.as_str()))
-        })
+    Leaves::any(text, |node| {
+        node.leaf == Leaf::Number(&wanted)
+            && words_of(node.name).iter().any(|word| NAMES.contains(&word.as_str()))
     })
 }
 

@@ -72,6 +72,11 @@ impl<'t> Leaves<'t> {
         }
     }
 
+    /// Whether a text is JSON and one of its values passes a test.
+    pub(crate) fn any(text: &'t str, test: impl Fn(&Node<'t>) -> bool) -> bool {
+        Self::parse(text).is_some_and(|leaves| leaves.nodes().iter().any(test))
+    }
+
     /// All values.
     pub(crate) fn nodes(&self) -> &[Node<'t>] {
         &self.0

@@ -1,6 +1,6 @@
 //! Counts in results: numbers next to a noun, lists, and lines of one kind.
 
-use super::leaves::{Leaf, Leaves};
+use super::leaves::{Leaf, Leaves, Node};
 use crate::prose::{Words, sets};
 
 /// Kinds of things that tools count, under any name.
@@ -134,12 +134,7 @@ fn is_test(line: &str) -> bool {
 /// The length of a JSON text that is a list, or of the only list in it.
 pub(crate) fn list_of(text: &str) -> Option<u64> {
     let leaves = Leaves::parse(text)?;
-
-    let mut lists =
-        leaves.nodes().iter().filter(|node| node.parent == 0).filter_map(|node| match node.leaf {
-            Leaf::List(count) => u64::try_from(count).ok(),
-            _ => None,
-        });
+    let mut lists = leaves.nodes().iter().filter(|node| node.parent == 0).filter_map(length);
     let first = lists.next()?;
     let own = matches!(leaves.nodes().first()?.leaf, Leaf::List(_));
     (own || lists.next().is_none()).then_some(first)
@@ -148,13 +143,15 @@ pub(crate) fn list_of(text: &str) -> Option<u64> {
 /// The lengths of all lists in a JSON text.
 fn lengths(text: &str) -> Vec<u64> {
     let leaves = Leaves::parse(text);
-    let nodes = leaves.iter().flat_map(|leaves| leaves.nodes());
-    nodes
-        .filter_map(|node| match node.leaf {
-            Leaf::List(count) => u64::try_from(count).ok(),
-            _ => None,
-        })
-        .collect()
+    leaves.iter().flat_map(|leaves| leaves.nodes()).filter_map(length).collect()
+}
+
+/// The length of a value that is a list.
+fn length(node: &Node<'_>) -> Option<u64> {
+    match node.leaf {
+        Leaf::List(count) => u64::try_from(count).ok(),
+        _ => None,
+    }
 }
 
 /// A whole number: `12`, `1,204`, "three".
