@@ -79,7 +79,7 @@ impl Payload {
         each_raw(text, |key, value| {
             if !OUTCOMES.contains(&key) {
                 payload.more |= !REASONS.contains(&key);
-                return true;
+                return;
             }
             let word = value.and_then(text_of).filter(|_| STATES.contains(&key));
             match word.map(|word| word.to_ascii_lowercase()) {
@@ -87,7 +87,6 @@ impl Payload {
                 Some(_) => {}
                 None => payload.fails |= reports(key, value),
             }
-            true
         });
         payload
     }

@@ -52,7 +52,6 @@ pub use file::{FileChange, FileEffect, is_documentation};
 pub use line::{Chunk, Label, Line, LineKind};
 pub use list::ListLength;
 pub use lists::names_shell;
-pub use members::{Held, each_member};
 pub use record::Record;
 pub use run::{
     CheckKind, Coverage, Output, Report, Run, RunEnd, RunKind, Started, is_missing, prints_itself,

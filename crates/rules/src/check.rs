@@ -6,7 +6,6 @@ use counterfoil_model::{
     Transcript, Verdict,
 };
 
-use crate::call::Admissions;
 use crate::facts::{Facts, Known, Upshot};
 use crate::findings::Findings;
 use crate::prose::asserted;
@@ -81,7 +80,7 @@ fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
     report.counts.messages = transcript.messages.len();
     report.counts.calls = transcript.messages.iter().map(|m| m.calls.len()).sum();
     report.counts.unchecked_calls =
-        facts.judged().admissions.get().map_or(0, Admissions::unchecked);
+        facts.judged().admissions.get().map_or(0, |found| found.unchecked);
     report.counts.unread_answers = facts.answers_read_in_part();
     report.counts.foreign_answers = facts.foreign_answers();
     report.counts.lacks_tools = lacks_tools(facts, &report.judgements);

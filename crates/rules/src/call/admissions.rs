@@ -5,13 +5,6 @@ use counterfoil_admission::Issue;
 pub(crate) struct Admissions {
     /// The index of the execution, and an issue of its call.
     pub(super) issues: Vec<(usize, Issue)>,
-    /// The number of calls that cannot be checked.
-    pub(super) unchecked: usize,
-}
-
-impl Admissions {
     /// The number of calls that cannot be checked because their tool's schema is invalid.
-    pub(crate) fn unchecked(&self) -> usize {
-        self.unchecked
-    }
+    pub(crate) unchecked: usize,
 }

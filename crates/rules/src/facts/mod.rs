@@ -30,7 +30,7 @@ pub(crate) use counterfoil_record::Execution;
 pub(crate) use deed::Deed;
 pub(crate) use families::{Families, ToolName, kindred, of_name, vouching, words_of};
 use index::FirstDeed;
-pub(crate) use index::{Index, LatestRun, Reported};
+pub(crate) use index::{Index, LatestRun, Memo, Reported};
 pub(crate) use judged::Judged;
 pub(crate) use known::Known;
 pub(crate) use record::Record;

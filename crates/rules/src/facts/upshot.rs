@@ -2,11 +2,10 @@
 //! place that decides it; `spec/upshots.md` has the cases.
 
 use counterfoil_model::{Outcome, Status};
-use counterfoil_record::{
-    Failure, Held, LONGEST_STATUS, each_member, failure_in, marked, only_complains,
-};
+use counterfoil_record::{Failure, LONGEST_STATUS, failure_in, marked, only_complains};
 
 use crate::prose::sets;
+use crate::values::{Leaf, Leaves, Node};
 
 /// The upshot of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -139,19 +138,15 @@ fn did_nothing(text: &str) -> bool {
         return false;
     }
     if text.starts_with('{') {
-        let (mut told, mut changed) = (false, false);
-        let whole = each_member(text, |name, held| {
-            let change = match held {
-                Held::Flag(flag) => flag,
-                Held::Number(number) => number != 0.0,
-                _ => return true,
-            };
-            if sets::COUNTS_CHANGES.list.contains(&name) {
-                (told, changed) = (true, changed || change);
-            }
-            !changed
-        });
-        return whole && told && !changed;
+        let Some(leaves) = Leaves::parse(text) else { return false };
+        let count = |node: &Node<'_>| match node.leaf {
+            _ if node.parent != 0 || !sets::COUNTS_CHANGES.hold(node.name.as_bytes()) => None,
+            Leaf::Flag(flag) => Some(flag),
+            Leaf::Number(number) => number.parse::<f64>().ok().map(|number| number != 0.0),
+            _ => None,
+        };
+        let changes: Vec<bool> = leaves.nodes().iter().filter_map(count).collect();
+        return !changes.is_empty() && !changes.contains(&true);
     }
     let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default().trim();
     sets::NOTHING_DONE.list.iter().any(|said| first.eq_ignore_ascii_case(said))

@@ -8,11 +8,10 @@ use counterfoil_model::{MessageKind, Role, Status, Transcript};
 use rustc_hash::FxHashMap;
 
 use super::any_case::AnyCase;
-use super::latest::Latest;
 use super::leaves::Leaves;
 use super::stretch::Stretch;
 use super::word_search::WordSearch;
-use crate::facts::Record;
+use crate::facts::{Memo, Record};
 
 /// The number of bytes before a message that are searched for each value. Earlier text is searched
 /// once for all values.
@@ -29,13 +28,13 @@ pub(crate) struct Given<'t> {
     offsets: Vec<usize>,
     /// The first message with a shortened result.
     cut: Option<usize>,
-    /// The texts near a message.
-    stretch: Latest<Stretch>,
+    /// The texts near the latest message that was asked about: answers are judged in order.
+    stretch: RefCell<Option<(usize, Rc<Stretch>)>>,
     far: OnceCell<HashMap<String, Firsts>>,
     /// The first occurrences of words that were searched for one by one.
     far_few: RefCell<FxHashMap<String, Firsts>>,
     /// The JSON results, by execution, parsed on demand.
-    parsed: RefCell<FxHashMap<usize, Option<Rc<Leaves<'t>>>>>,
+    parsed: Memo<usize, Option<Rc<Leaves<'t>>>>,
 }
 
 /// A text that the agent was given.
@@ -106,10 +105,10 @@ impl<'t> Given<'t> {
             texts,
             offsets,
             cut,
-            stretch: Latest::default(),
+            stretch: RefCell::default(),
             far: OnceCell::new(),
             far_few: RefCell::default(),
-            parsed: RefCell::default(),
+            parsed: Memo::default(),
         }
     }
 
@@ -156,8 +155,7 @@ impl<'t> Given<'t> {
 
     /// The parsed result of an execution; `None` if it is not JSON.
     pub(crate) fn leaves(&self, execution: usize, text: &'t str) -> Option<Rc<Leaves<'t>>> {
-        let mut parsed = self.parsed.borrow_mut();
-        parsed.entry(execution).or_insert_with(|| Leaves::parse(text).map(Rc::new)).clone()
+        self.parsed.get(execution, || Leaves::parse(text).map(Rc::new))
     }
 
     /// Finds a text before the message that contains the word, ignoring case. `all` returns every
@@ -186,7 +184,14 @@ impl<'t> Given<'t> {
 
     /// The texts near the message, newest first.
     fn stretch(&self, turn: usize) -> Rc<Stretch> {
-        self.stretch.get(turn, || Stretch::new(self.near(turn, NEAR).map(|text| text.text)))
+        if let Some((known, stretch)) = &*self.stretch.borrow()
+            && *known == turn
+        {
+            return Rc::clone(stretch);
+        }
+        let stretch = Rc::new(Stretch::new(self.near(turn, NEAR).map(|text| text.text)));
+        self.stretch.replace(Some((turn, Rc::clone(&stretch))));
+        stretch
     }
 
     /// The first occurrences of a word.
