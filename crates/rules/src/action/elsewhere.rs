@@ -7,8 +7,8 @@ use super::extract::ActionClaim;
 use super::objects::{Sought, mentions};
 use super::search::Search;
 use super::words::{head, stem};
-use crate::facts::{Deed, Execution, Facts, ShellWork, of_name};
-use crate::prose::sets;
+use crate::facts::{Deed, Execution, Facts, ShellWork, ToolName, of_name};
+use crate::prose::{Action, Lexicon, sets};
 use crate::values::AnyCase;
 
 /// Whether a successful execution, from index `since` of the record on, indicates that the action
@@ -66,6 +66,56 @@ pub(super) fn was_there_before(search: &Search<'_, '_>) -> bool {
         })
 }
 
+/// "Our team has been notified", by anyone: whether a call that changed something since the request
+/// may have sent it, because its result says so, or no tool of the agent sends anything.
+pub(super) fn may_be_automatic(search: &Search<'_, '_>) -> bool {
+    let Search { facts, said, .. } = *search;
+    if said.family != Family::Send || said.is_own() {
+        return false;
+    }
+    let request = facts.request_before(said.claim.turn);
+    let sends = |tool: &ToolName| tool.families.has(Family::Send);
+    let has_tool = facts.tool_names().iter().any(sends);
+    let sent = |word: &str| {
+        let entry = Lexicon::english().get(word);
+        entry.is_some_and(|entry| entry.verb == Some(Action::Of(Family::Send)))
+    };
+    let mut recent = facts.latest_deeds(0..search.count());
+    recent.any(|(execution, deed)| {
+        let mut words = execution.text().split(|c: char| !c.is_ascii_alphabetic());
+        execution.called_at >= request
+            && deed.changes()
+            && !deed.is_note
+            && deed.is_plain_call()
+            && deed.status().succeeded()
+            && (!has_tool || words.any(sent))
+    })
+}
+
+/// "v4 has been deployed", by anyone: whether the result of a look shares a word with the sentence.
+pub(super) fn is_seen_there(search: &Search<'_, '_>) -> bool {
+    let Search { facts, said, .. } = *search;
+    let states = matches!(said.family, Family::Push | Family::Commit | Family::Deploy);
+    if !states || said.is_own() {
+        return false;
+    }
+    let words = sentence_of(facts, said).split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| is_telling(word) && !said.verb.eq_ignore_ascii_case(word));
+    let words: Vec<AnyCase<'_>> = words.map(AnyCase::new).collect();
+    let mut recent = facts.latest_deeds(0..search.count());
+    recent.any(|(execution, deed)| {
+        let looks = deed.shell.as_ref().is_some_and(ShellWork::only_looks);
+        looks
+            && deed.status().succeeded()
+            && words.iter().any(|word| word.stands_in(execution.text()))
+    })
+}
+
+/// Whether a word may identify something: it is long, or has a digit.
+fn is_telling(word: &str) -> bool {
+    word.len() > 3 || word.len() > 1 && word.bytes().any(|b| b.is_ascii_digit())
+}
+
 /// Whether a receipt that came with the log supports the action.
 pub(super) fn receipt_vouches(search: &Search<'_, '_>) -> bool {
     let mut receipts = search.facts.transcript().receipts.iter().flatten();
@@ -99,11 +149,9 @@ pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bo
     let Search { facts, said, .. } = *search;
     let request = facts.request_before(said.claim.turn);
     let looks = families![Search, Read, Compute];
-    let telling =
-        |word: &&str| word.len() > 3 || word.len() > 1 && word.bytes().any(|b| b.is_ascii_digit());
     let tells = sets::SAYS_TO.list.contains(&said.verb.as_str());
     let text = if tells { sentence_of(facts, said) } else { &said.claim.text };
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(telling);
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| is_telling(word));
     let mut words: Vec<AnyCase<'_>> = words.map(|word| AnyCase::new(head(word))).collect();
     if let Some((execution, _)) = failed.and_then(|at| facts.deed(at)) {
         let texts = [execution.tool(), execution.arguments()];

@@ -3,7 +3,8 @@
 use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::elsewhere::{
-    is_told_of, may_be_meant, may_be_written, receipt_vouches, was_there_before,
+    is_seen_there, is_told_of, may_be_automatic, may_be_meant, may_be_written, receipt_vouches,
+    was_there_before,
 };
 use super::extract::{ActionClaim, action_claims};
 use super::objects::mentions;
@@ -77,6 +78,10 @@ fn doubt(search: &Search<'_, '_>, found: &Found) -> Option<&'static str> {
         Some("too many calls before it may have done it")
     } else if is_told_of(search, 0) {
         Some("a result mentions it, but no call did it")
+    } else if may_be_automatic(search) {
+        Some("the system may have sent it when a call succeeded")
+    } else if is_seen_there(search) {
+        Some("a result shows the state that the claim describes")
     } else if receipt_vouches(search) {
         Some("a receipt mentions it, but no call did it")
     } else {

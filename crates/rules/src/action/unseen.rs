@@ -15,12 +15,28 @@ pub(crate) fn unseen_object<'s>(facts: &Facts<'_>, said: &'s ActionClaim) -> Opt
     let acts = !matches!(said.family, Family::Read | Family::Search | Family::Compute);
     let mut objects = said.claim.objects.iter();
     let object = objects.find(|object| acts && is_unseen(facts, object, turn))?;
+    if object.kind == ObjectKind::Path && was_generated(facts, &object.text, turn) {
+        return None;
+    }
     let whole = said.direct
         && facts.shows_all_before(turn)
         && facts.record().count_before(turn) > 0
         && !facts.delegates_before(turn)
         && !facts.called_unknown_tool_before(turn);
     whole.then_some(object)
+}
+
+/// Whether a command may have written the file without naming it: a package manager, a build, a
+/// formatter, or a run of tests, which writes lock files and snapshots.
+fn was_generated(facts: &Facts<'_>, path: &str, turn: usize) -> bool {
+    let writes = families![Install, Build, Deploy, Update, Create, Run];
+    let of_tests = path.ends_with(".lock") || path.ends_with(".snap");
+    facts.deeds_before(turn).any(|(_, deed)| {
+        deed.shell.as_ref().is_some_and(|work| {
+            work.runs.iter().any(|run| writes.has(run.family))
+                || of_tests && work.runs.iter().any(|run| run.family == Family::Test)
+        })
+    })
 }
 
 /// Whether no call, result or instruction before a message mentions the object in any spelling. Of

@@ -34,7 +34,10 @@ fn judge(
             findings.supported(claim, facts.evidence_at(at));
         }
         OutcomeVerdict::Failed(at, excludes) if !excludes || !failed_last(facts, said, at) => {
-            findings.not_checkable(claim, "a run failed, but the claim may not be about all of it");
+            findings.not_checkable(
+                claim,
+                "a run failed, but the claim may be about another part, or about a later state",
+            );
         }
         OutcomeVerdict::Failed(at, _) => {
             let note = Note::proven(format!("the latest {what} run failed"))

@@ -75,6 +75,9 @@ fn without_run(
     if result_reports(facts, said, count) {
         return OutcomeVerdict::NotCheckable("a result mentions it, but no run is recorded");
     }
+    if hook_reports(facts, count) {
+        return OutcomeVerdict::NotCheckable("a hook of the commit or the push may have run it");
+    }
     if may_have_checked(facts, said.family, count) {
         return OutcomeVerdict::NotCheckable("another call may have run it");
     }
@@ -92,6 +95,17 @@ fn without_run(
             "a call with unknown effects may have run it, or the log is incomplete",
         ),
     }
+}
+
+/// Whether a commit or push that succeeded printed more than its own summary: hooks ran then.
+fn hook_reports(facts: &Facts<'_>, count: usize) -> bool {
+    let publishes = families![Commit, Push];
+    facts.latest_deeds(0..count).any(|(execution, deed)| {
+        let reports = |word: &str| ["passed", "ok", "success", "hook", "✔", "✓"].contains(&word);
+        let text = execution.text().to_ascii_lowercase();
+        let mut words = text.split(|c: char| c.is_whitespace() || c == '.');
+        deed.families.meets(publishes) && deed.status().succeeded() && words.any(reports)
+    })
 }
 
 /// Whether an unknown tool or command of that name was called, which may have been the check: the
