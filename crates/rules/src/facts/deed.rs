@@ -10,7 +10,6 @@ use counterfoil_record::{Execution, RunEnd, names_shell};
 use super::arguments::Members;
 use super::families::{Families, of_arguments, of_parts, of_tool, words_of_tool};
 use super::index::Memo;
-
 use super::shell_work::ShellWork;
 use super::upshot::{CallFacts, Upshot};
 use crate::prose::sets;

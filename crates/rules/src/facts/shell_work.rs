@@ -70,39 +70,28 @@ impl<'t> ShellWork<'t> {
         let found = activities(&script);
         let line: Rc<str> = Rc::from(command.as_str());
         let runs = (0..found.len()).filter_map(|at| Run::new(&script, &found, at, &line, outcome));
-        let runs = runs.collect();
-        let writes = script.writes();
+        let (commands, writes) = (script.commands(), script.writes());
         let open = |word: &Word| word.kind != WordKind::Literal || word.text == ".";
-        let by_code = || script.commands().iter().any(Command::writes_by_code);
-        let writes_unnamed = writes.iter().any(|w| open(&w.path)) || by_code();
-        let deletes = writes.iter().any(|w| matches!(w.effect, Effect::Deleted | Effect::Moved));
-        let written = writes
-            .into_iter()
-            .map(|w| w.path.text)
-            .filter(|path| !path.starts_with("/dev/"))
-            .collect();
-        let opaque = is_opaque(&script, &found);
-        let changes_data = script.commands().iter().any(Command::changes_data);
-        let restores = script.commands().iter().any(Command::restores);
-        let shelves = script.commands().iter().find_map(Command::shelves);
         let asks = |c: &Command| c.status == Status::Decides && c.asks();
-        let found_nothing = script.commands().len() > 1
-            && script.commands().last().is_some_and(asks)
-            && outcome.is_some_and(|o| o.exit_code == Some(1) && o.text.trim().is_empty());
-        let not_found =
-            outcome.is_some_and(|o| script.commands().iter().any(|c| was_missing(c, o)));
         Some(Self {
             command,
-            runs,
-            written,
-            deletes,
-            writes_unnamed,
-            restores,
-            shelves,
-            changes_data,
-            opaque,
-            not_found,
-            found_nothing,
+            runs: runs.collect(),
+            deletes: writes.iter().any(|w| matches!(w.effect, Effect::Deleted | Effect::Moved)),
+            writes_unnamed: writes.iter().any(|w| open(&w.path))
+                || commands.iter().any(Command::writes_by_code),
+            restores: commands.iter().any(Command::restores),
+            shelves: commands.iter().find_map(Command::shelves),
+            changes_data: commands.iter().any(Command::changes_data),
+            opaque: is_opaque(&script, &found),
+            not_found: outcome.is_some_and(|o| commands.iter().any(|c| was_missing(c, o))),
+            found_nothing: commands.len() > 1
+                && commands.last().is_some_and(asks)
+                && outcome.is_some_and(|o| o.exit_code == Some(1) && o.text.trim().is_empty()),
+            written: writes
+                .into_iter()
+                .map(|w| w.path.text)
+                .filter(|path| !path.starts_with("/dev/"))
+                .collect(),
         })
     }
 }

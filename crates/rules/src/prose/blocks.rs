@@ -224,25 +224,17 @@ fn list_marker(line: &str) -> Option<usize> {
 
 /// A check box or check mark at the start, and its number of bytes.
 fn tick(line: &str) -> (Option<bool>, usize) {
-    for (mark, value) in [
-        ("[x]", true),
-        ("[X]", true),
-        ("[ ]", false),
-        ("✅", true),
-        ("✔️", true),
-        ("✔", true),
-        ("✓", true),
-        ("☑", true),
-        ("❌", false),
-        ("✗", false),
-        ("✘", false),
-        ("☐", false),
-    ] {
-        if let Some(rest) = line.strip_prefix(mark) {
-            return (Some(value), mark.len() + rest.len() - rest.trim_start().len());
-        }
+    const DONE: [&str; 7] = ["[x]", "[X]", "✅", "✔️", "✔", "✓", "☑"];
+    const OPEN: [&str; 5] = ["[ ]", "❌", "✗", "✘", "☐"];
+    let begins = |marks: &[&str]| {
+        let rest = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
+        Some(line.len() - rest.trim_start().len())
+    };
+    match (begins(&DONE), begins(&OPEN)) {
+        (Some(skip), _) => (Some(true), skip),
+        (_, Some(skip)) => (Some(false), skip),
+        _ => (None, 0),
     }
-    (None, 0)
 }
 
 #[cfg(test)]
