@@ -27,13 +27,15 @@ pub(crate) fn unseen_object<'s>(facts: &Facts<'_>, said: &'s ActionClaim) -> Opt
 }
 
 /// Whether a command may have written the file without naming it: a package manager, a build, a
-/// formatter, or a run of tests, which writes lock files and snapshots.
+/// formatter, a script of the project, or a run of tests, which writes lock files and snapshots.
 fn was_generated(facts: &Facts<'_>, path: &str, turn: usize) -> bool {
     let writes = families![Install, Build, Deploy, Update, Create, Run];
     let of_tests = path.ends_with(".lock") || path.ends_with(".snap");
     facts.deeds_before(turn).any(|(_, deed)| {
         deed.shell.as_ref().is_some_and(|work| {
+            let script = |word: &str| word.starts_with("./") || word.ends_with(".sh");
             work.runs.iter().any(|run| writes.has(run.family))
+                || work.command.split_whitespace().any(script)
                 || of_tests && work.runs.iter().any(|run| run.family == Family::Test)
         })
     })

@@ -123,14 +123,15 @@ impl Bench<'_, '_> {
     /// Whether an id of no known execution was made up, rather than quoted, drafted, or something
     /// else that merely looks like an id.
     fn is_unknown(&self, setting: Setting, id: &str, labelled: bool, turn: usize) -> bool {
-        if self.register.is_seen(id, turn) {
+        // Other systems also have execution ids; only if the session has receipts is it one of ours.
+        let receipts = self.facts.transcript().receipts.is_some();
+        let ours = receipts || self.register.shows_ids(turn);
+        // The agent could cite its own executions: what the user wrote is none of them.
+        let told = self.register.is_told(id, turn) && !(labelled && ours);
+        if self.register.is_seen(id, turn) || told {
             return false;
         }
         let Some(parsed) = ExecutionId::parse(id) else {
-            // Other systems also have execution ids; only if the session has receipts is it one of
-            // ours.
-            let receipts = self.facts.transcript().receipts.is_some();
-            let ours = receipts || self.register.shows_ids(turn);
             return labelled && ours && setting == Setting::Plain && !self.was_given(id, turn);
         };
         if labelled && self.register.has_tool(parsed.tool) {
@@ -263,8 +264,8 @@ impl Bench<'_, '_> {
     }
 }
 
-/// "An id looks like ping_…", "for example (execution_id: ping_…)", "what is ping_…?": whether the
-/// sentence cites no execution with this id.
+/// "An id looks like ping_…", "for example (execution_id: ping_…)", "what is ping_…?", "no execution
+/// has the id ping_…": whether the sentence cites no execution with this id.
 fn is_example(prose: &Prose<'_>, id: Span) -> bool {
     let holds = |clause: &&Clause| clause.span.overlaps(id);
     let Some(clause) = prose.clauses.iter().find(holds) else { return false };
@@ -279,7 +280,9 @@ fn is_example(prose: &Prose<'_>, id: Span) -> bool {
     };
     compared
         || clause.mood == Mood::Question
-        || tokens.iter().any(|t| prose.is(t, words!["example", "examples", "e.g", "format"]))
+        || tokens.iter().any(|t| {
+            t.has(Tags::NEGATION) || prose.is(t, words!["example", "examples", "e.g", "format"])
+        })
 }
 
 /// Whether the words around a citation, or the object itself, say that the execution failed.

@@ -49,6 +49,7 @@ impl Known<'_> {
 pub(crate) struct Register<'t> {
     known: BTreeMap<String, Known<'t>>,
     seen: BTreeMap<&'t str, usize>,
+    told: BTreeMap<&'t str, usize>,
     drafted: BTreeMap<&'t str, usize>,
     tools: Vec<Cow<'t, str>>,
     shown_from: Option<usize>,
@@ -61,16 +62,22 @@ impl<'f> Register<'f> {
         let mut register = Self {
             known: BTreeMap::new(),
             seen: BTreeMap::new(),
+            told: BTreeMap::new(),
             drafted: BTreeMap::new(),
             tools: transcript.catalog.iter().map(|t| Cow::Borrowed(t.name.as_str())).collect(),
             shown_from: None,
         };
         for (at, message) in transcript.messages.iter().enumerate() {
             if matches!(message.role, Role::User | Role::System) {
-                register.see(&message.text, at);
+                for (_, id) in execution_ids(&message.text) {
+                    register.told.entry(id.id).or_insert(at);
+                }
             }
-            for outcome in &message.outcomes {
-                register.see(&outcome.text, at);
+            for (_, id) in message.outcomes.iter().flat_map(|o| execution_ids(&o.text)) {
+                // A result that repeats what the agent wrote shows nothing.
+                if !register.drafted.contains_key(id.id) {
+                    register.seen.entry(id.id).or_insert(at);
+                }
             }
             for call in &message.calls {
                 for (_, id) in execution_ids(call.arguments.as_str()) {
@@ -81,12 +88,6 @@ impl<'f> Register<'f> {
         register.read_results(facts);
         register.read_receipts(facts);
         register
-    }
-
-    fn see(&mut self, text: &'f str, at: usize) {
-        for (_, id) in execution_ids(text) {
-            self.seen.entry(id.id).or_insert(at);
-        }
     }
 
     fn read_results(&mut self, facts: &'f Facts<'_>) {
@@ -154,9 +155,14 @@ impl<'f> Register<'f> {
         self.known.get(id).filter(|known| known.since <= turn)
     }
 
-    /// Whether the id occurs in something that the agent was given before message `turn`.
+    /// Whether the id occurs in a result before message `turn`.
     pub(crate) fn is_seen(&self, id: &str, turn: usize) -> bool {
         self.seen.get(id).is_some_and(|&at| at <= turn)
+    }
+
+    /// Whether the id occurs in what the user or the system said before message `turn`.
+    pub(crate) fn is_told(&self, id: &str, turn: usize) -> bool {
+        self.told.get(id).is_some_and(|&at| at <= turn)
     }
 
     /// Whether the agent itself wrote the id into the arguments of an earlier call.

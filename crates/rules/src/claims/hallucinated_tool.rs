@@ -36,7 +36,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
             let Some(why) = cannot_have_run(facts, execution, name) else {
                 return findings.supported(claim, [facts.evidence(execution)]);
             };
-            let note = Note::proven(format!("{why}, and the call returned nothing"))
+            let note = Note::proven(why)
                 .help("say which tool was really used")
                 .evidence([facts.evidence(execution)]);
             return findings.contradicted(facts, claim, note);
@@ -98,16 +98,15 @@ fn not_used(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, p
     }
 }
 
-/// Returns why a call does not count as use: its tool is not registered, or not available, and no
-/// result says otherwise.
+/// Returns why a call does not count as use: its tool is marked as not available, or is not
+/// registered and returned nothing.
 fn cannot_have_run(facts: &Facts<'_>, execution: &Execution<'_>, name: &str) -> Option<String> {
-    if !execution.text().is_empty() || execution.tool().is_empty() {
-        return None;
-    }
+    let unanswered = execution.text().is_empty() && !execution.tool().is_empty();
     match known(facts, name) {
-        Known::Unavailable(tool) => Some(format!("`{}` is not available", tool.name)),
+        Known::Unavailable(tool) => Some(format!("`{}` is marked as not available", tool.name)),
+        _ if !unanswered => None,
         Known::No if matches!(known(facts, execution.tool()), Known::No) => {
-            Some(format!("there is no tool `{name}`"))
+            Some(format!("there is no tool `{name}`, and the call returned nothing"))
         }
         _ => None,
     }
@@ -119,7 +118,6 @@ fn calls_nothing(facts: &Facts<'_>, mention: &Mention) -> bool {
     use Format as F;
     let format = facts.transcript().format;
     matches!(format, F::ClaudeCode | F::Codex | F::CodexExec | F::GeminiCli | F::Opencode)
-        && mention.called
         && mention.noun.starts_with("tool")
         && facts.record().executions().is_empty()
 }

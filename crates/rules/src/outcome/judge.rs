@@ -31,6 +31,10 @@ fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     if let Some(at) = named_command(facts, said, count) {
         return OutcomeVerdict::Passed(at);
     }
+    let is_tool = |word: &str| word.contains('_') && facts.names().has(word);
+    if said.claim.text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(is_tool) {
+        return OutcomeVerdict::NotCheckable("it names a tool, and not a run of tests");
+    }
     let mut latest = latest_run(facts, said.family, count);
     latest.found = named_run(facts, said, count).or(latest.found);
     // Code that may not be a test: only a failure under that name counts.

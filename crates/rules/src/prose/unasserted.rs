@@ -38,7 +38,7 @@ pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 15] = 
     ("still to be done or in progress", |said| {
         is_agenda(said.prose, said.clause) || is_under_way(said.prose, said.tokens)
     }),
-    ("a greeting or a courtesy", |said| is_courtesy(said.tokens)),
+    ("a short remark that states no action or result", |said| is_courtesy(said.tokens)),
 ];
 
 /// Returns why the agent does not assert a clause; `None` if it does.

@@ -439,9 +439,10 @@ fn states_value(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
 
 /// "The X API confirms …": whether the tool is the source of the statement.
 fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &[Token]) -> bool {
-    let subject = before
-        .iter()
-        .all(|t| t.has(tags![DETERMINER, AGENT_OWN, COORDINATE, ADVERB]) || t.is_mark());
+    let subject = before.iter().all(|t| {
+        let leads = t.has(tags![DETERMINER, AGENT_OWN, COORDINATE, ADVERB]);
+        leads || t.is_mark() || prose.is_word(t, "as")
+    });
     let says = behind.iter().take(3).find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
     let code = sets::OF_CODE.hold(thing.noun.as_bytes());
     let reports = says.is_some_and(|t| {
@@ -481,7 +482,7 @@ fn tells(prose: &Prose<'_>, clause: &Clause, led: bool) -> bool {
     let past = |t: &Token| t.has(Tags::PAST) || prose.word(t).ends_with("ed");
     let own = || tokens.array_windows().any(|[a, b]| a.has(Tags::AGENT) && past(b));
     let was = |t: &Token| prose.is(t, words!["was", "were", "been"]) || (led && t.has(Tags::BE));
-    (tokens.iter().any(was) || own())
+    (tokens.iter().any(was) || tokens.iter().any(|t| t.has(Tags::PAST)) || own())
         && !tokens.iter().any(|t| t.has(tags![MODAL, HEDGE, NEGATION]))
         && !clause.predicates.iter().any(|p| p.subject == Subject::User)
 }
