@@ -26,6 +26,7 @@ mod leaves;
 mod needle;
 mod options;
 mod placeholder;
+mod plain;
 mod reference;
 mod rejections;
 mod repair;

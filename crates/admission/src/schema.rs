@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use jsonschema::{PatternOptions, Registry, Retrieve, Uri, ValidationError, Validator};
+use jsonschema::{Draft, PatternOptions, Registry, Retrieve, Uri, ValidationError, Validator};
 use serde_json::Value;
 
 use crate::dialect;
 use crate::fan::{Fan, fan, steps};
 use crate::issue::{below, shown};
+use crate::plain::is_plain;
 use crate::reference::{checks_nothing, without_dangling};
 
 /// Maximum number of violations reported per value.
@@ -30,7 +31,8 @@ const MOST_STEPS_A_PART: u64 = 8;
 /// never part of validity; see [`Schema::format_violations`].
 pub struct Schema {
     source: Value,
-    validator: Validator,
+    /// Empty until a value is checked, if the schema is plain; nothing if it does not compile.
+    validator: OnceLock<Option<Validator>>,
     formats: Option<Validator>,
     /// Whether the steps of a check depend on the value.
     fan: Fan,
@@ -132,8 +134,12 @@ impl Schema {
             true => dialect::with_nulls(source),
             false => source.clone(),
         };
+        let validator = match is_plain(&source) {
+            true => OnceLock::new(),
+            false => OnceLock::from(Some(build(&source, remotes, false)?)),
+        };
         Ok(Self {
-            validator: build(&source, remotes, false)?,
+            validator,
             formats: mentions_format(&source).then(|| build(&source, remotes, true)).transpose()?,
             source,
             fan,
@@ -187,8 +193,13 @@ impl Schema {
         if !self.takes_at_most(MOST_STEPS, value) {
             return false;
         }
-        self.validator.is_valid(value)
+        self.validator().is_some_and(|validator| validator.is_valid(value))
             || self.formats.is_some() && self.violations(value).is_empty()
+    }
+
+    /// What values are checked with. None if the schema does not compile, which a plain one does.
+    fn validator(&self) -> Option<&Validator> {
+        self.validator.get_or_init(|| build_plain(&self.source).ok()).as_ref()
     }
 
     /// Whether a check of this value takes at most this many steps: alternatives that refer to
@@ -213,11 +224,11 @@ impl Schema {
     /// The violations of a value, ignoring `format`.
     #[must_use]
     pub fn violations(&self, value: &Value) -> Vec<Violation> {
-        if !self.is_explained(value) {
+        let Some(validator) = self.validator().filter(|_| self.is_explained(value)) else {
             return self.unexplained(value);
-        }
+        };
         let mut found = Vec::new();
-        for error in self.validator.iter_errors(value).take(MOST_VIOLATIONS) {
+        for error in validator.iter_errors(value).take(MOST_VIOLATIONS) {
             if !self.is_told_apart(&error, value) {
                 self.explain(&error, &mut found);
             }
@@ -230,7 +241,7 @@ impl Schema {
     /// each. None if it is valid.
     fn unexplained(&self, value: &Value) -> Vec<Violation> {
         let checked = self.takes_at_most(MOST_STEPS, value);
-        if checked && self.validator.is_valid(value) {
+        if checked && self.validator().is_some_and(|validator| validator.is_valid(value)) {
             return Vec::new();
         }
         let expected = match checked {
@@ -408,6 +419,17 @@ fn lists_enum_values(error: &ValidationError<'_>) -> bool {
     })
 }
 
+/// Compiles a plain schema as draft 7, in which it means the same as in 2020-12: compiling the
+/// schema of schemas of draft 7, which the library does once, takes a quarter of the instructions.
+fn build_plain(source: &Value) -> Result<Validator, ValidationError<'static>> {
+    jsonschema::options()
+        .with_draft(Draft::Draft7)
+        .with_pattern_options(PatternOptions::regex())
+        .should_validate_formats(false)
+        .with_retriever(Remotes::default())
+        .build(source)
+}
+
 fn build(source: &Value, remotes: &Remotes, formats: bool) -> Result<Validator, SchemaError> {
     let options = jsonschema::options()
         .with_pattern_options(PatternOptions::regex())
@@ -509,5 +531,148 @@ fn expectation(kind: &ValidationErrorKind) -> String {
         K::ContentEncoding { content_encoding } => format!("{content_encoding} text"),
         K::ContentMediaType { content_media_type } => format!("{content_media_type} text"),
         other => format!("a value that passes `{}`", other.keyword()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const KEYWORDS: [&str; 36] = [
+        "type",
+        "properties",
+        "items",
+        "additionalProperties",
+        "not",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "required",
+        "enum",
+        "const",
+        "default",
+        "examples",
+        "title",
+        "description",
+        "$comment",
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "exclusiveMaximum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "minProperties",
+        "maxProperties",
+        "uniqueItems",
+        "pattern",
+        "format",
+        "multipleOf",
+        "$ref",
+        "$id",
+        "$schema",
+        "contains",
+        "if",
+        "definitions",
+    ];
+
+    /// Values of keywords, and values to check.
+    fn values() -> Vec<Value> {
+        vec![
+            json!(null),
+            json!(true),
+            json!(false),
+            json!(0),
+            json!(1),
+            json!(2),
+            json!(-1),
+            json!(1.0),
+            json!(0.5),
+            json!(1e300),
+            json!(u64::MAX),
+            json!(""),
+            json!("a"),
+            json!("string"),
+            json!("integer"),
+            json!("strnig"),
+            json!("null"),
+            json!("("),
+            json!([]),
+            json!(["a"]),
+            json!(["a", "a"]),
+            json!(["a", "b"]),
+            json!([1, 1.0]),
+            json!(["integer", "null"]),
+            json!(["integer", "integer"]),
+            json!(["string", 1]),
+            json!([true]),
+            json!([{}, 7]),
+            json!([{ "type": "string" }, { "minimum": 1 }]),
+            json!({}),
+            json!({ "a": 1 }),
+            json!({ "a": "b", "b": 2 }),
+            json!({ "a": [] }),
+            json!({ "a": { "type": "integer" } }),
+            json!({ "$ref": { "type": "object" } }),
+            json!({ "type": "string" }),
+            json!({ "type": "none" }),
+            json!({ "enum": [1, "a"] }),
+            json!({ "$ref": "#/nowhere" }),
+            json!({ "properties": { "a": { "maximum": 0 } } }),
+        ]
+    }
+
+    fn told(validator: &Validator, value: &Value) -> Vec<String> {
+        let errors = validator.iter_errors(value);
+        errors.map(|e| format!("{e} {} {}", e.instance_path(), e.schema_path())).collect()
+    }
+
+    /// Checks that a plain schema compiles, and means the same in both drafts.
+    fn assert_same(schema: &Value) {
+        let latest = build(schema, &Remotes::default(), false);
+        let latest = latest.unwrap_or_else(|error| panic!("{schema}: {error}"));
+        let plain = build_plain(schema).unwrap_or_else(|error| panic!("{schema}: {error}"));
+        for value in values() {
+            assert_eq!(told(&plain, &value), told(&latest, &value), "{schema} {value}");
+            assert_eq!(plain.is_valid(&value), latest.is_valid(&value), "{schema} {value}");
+        }
+    }
+
+    #[test]
+    fn a_plain_schema_compiles_and_means_the_same_in_both_drafts() {
+        let mut parts = Vec::new();
+        for keyword in KEYWORDS {
+            for value in values() {
+                parts.push((keyword, json!({ keyword: value })));
+            }
+        }
+        parts.retain(|(_, schema)| is_plain(schema));
+        let mut plain: Vec<&str> = parts.iter().map(|(keyword, _)| *keyword).collect();
+        plain.dedup();
+        assert_eq!(plain, KEYWORDS[..27]);
+        assert!(parts.len() > 200, "{}", parts.len());
+        for (at, (_, schema)) in parts.iter().enumerate() {
+            assert_same(schema);
+            let mut both = schema.clone();
+            let other = &parts[(at * 7 + 3) % parts.len()].1;
+            both.as_object_mut().unwrap().extend(other.as_object().unwrap().clone());
+            assert_same(&both);
+            assert_same(&json!({ "properties": { "a": both, "$ref": schema } }));
+        }
+    }
+
+    #[test]
+    fn a_plain_schema_is_compiled_when_a_value_is_checked() {
+        let schema = Schema::compile(&json!({ "type": "object" }), &Remotes::default()).unwrap();
+        assert!(schema.validator.get().is_none());
+        assert!(!schema.is_valid(&json!(1)));
+        assert!(schema.validator.get().is_some());
+        let mut never = schema;
+        never.validator = OnceLock::from(None);
+        assert!(!never.is_valid(&json!({})));
+        assert_eq!(never.violations(&json!({})).len(), 1);
     }
 }
