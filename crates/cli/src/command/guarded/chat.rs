@@ -22,6 +22,8 @@ use crate::terminal::{Paint, plainly};
 
 /// How long to wait for standard input if there is already a prompt.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// How long the end of a conversation may take.
+const LONGEST_END: Duration = Duration::from_millis(200);
 
 /// Chat with an agent whose calls are judged and whose answers are checked against the record
 ///
@@ -87,8 +89,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             runtime.block_on(on_and_on(begun, |begun| Screen::open(begun, asked)))
         }
     };
-    // A thread may still wait for input that will not come.
-    runtime.shutdown_background();
+    // The end of its tasks frees the guard, whose temporary folder is then removed. A thread may
+    // still wait for input that will not come.
+    runtime.shutdown_timeout(LONGEST_END);
     exit
 }
 
