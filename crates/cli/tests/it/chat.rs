@@ -275,30 +275,38 @@ fn a_pipe_that_nobody_closes_is_not_waited_for() {
     assert!(err.contains("no data on standard input within 3 s"), "{err}");
 }
 
-/// The agent's first command takes long enough for the file to change meanwhile.
 #[test]
 fn a_changed_policy_applies_to_the_rest_of_a_conversation() {
     const RELOADED: &str =
         "note: configuration reloaded: changes to the rules for calls are now in effect";
     const INVALID: &str =
         "warning: the changed configuration is invalid, so the previous one stays in effect";
-    for (more, blocked, told) in [
-        ("blocklist]\nblocked_commands = [\"uname\"]", true, RELOADED),
-        ("permissions]\nrules = [{ tool = \"shell\", action = \"deny\" }]", true, RELOADED),
-        ("blocklist]\nblocked_commands = 3", false, INVALID),
-    ] {
-        let command = |line: &str| calls("shell", &json!({ "command": line }));
-        let (port, asked) = model(vec![command("sleep 2"), command("uname"), says("Done.")]);
-        let desk = desk(port, "");
-        let file = desk.path().join("chat.toml");
-        std::fs::rename(desk.path().join("counterfoil.toml"), &file).unwrap();
-        let text = format!("{}[tools.{more}\n", std::fs::read_to_string(&file).unwrap());
-        std::thread::spawn(move || {
-            asked.recv().unwrap();
-            std::fs::write(&file, text).unwrap();
-        });
-        let ran = chat(&desk, &["--config", "chat.toml", "--yes", "-p", "Go on"], "");
-        assert!(ran.err.contains(told), "{ran}");
-        assert_eq!(ran.err.contains("denied ("), blocked, "{ran}");
-    }
+    // In parallel, because the cases mostly wait.
+    std::thread::scope(|scope| {
+        for (more, blocked, told) in [
+            ("blocklist]\nblocked_commands = [\"uname\"]", true, RELOADED),
+            ("permissions]\nrules = [{ tool = \"shell\", action = \"deny\" }]", true, RELOADED),
+            ("blocklist]\nblocked_commands = 3", false, INVALID),
+        ] {
+            scope.spawn(move || policy_changed(more, blocked, told));
+        }
+    });
+}
+
+/// Adds this to the configuration during the agent's first command, which takes long enough for
+/// that, and checks whether the second is blocked and what the user is told.
+fn policy_changed(more: &str, blocked: bool, told: &str) {
+    let command = |line: &str| calls("shell", &json!({ "command": line }));
+    let (port, asked) = model(vec![command("sleep 2"), command("uname"), says("Done.")]);
+    let desk = desk(port, "");
+    let file = desk.path().join("chat.toml");
+    std::fs::rename(desk.path().join("counterfoil.toml"), &file).unwrap();
+    let text = format!("{}[tools.{more}\n", std::fs::read_to_string(&file).unwrap());
+    std::thread::spawn(move || {
+        asked.recv().unwrap();
+        std::fs::write(&file, text).unwrap();
+    });
+    let ran = chat(&desk, &["--config", "chat.toml", "--yes", "-p", "Go on"], "");
+    assert!(ran.err.contains(told), "{ran}");
+    assert_eq!(ran.err.contains("denied ("), blocked, "{ran}");
 }

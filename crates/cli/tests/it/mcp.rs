@@ -225,11 +225,12 @@ fn a_gateway_that_is_stopped_ends_its_server_and_closes_receipts() {
     let desk = Desk::with(&[("asked", &said(&[request(1, "tools/call", call)]))]);
     let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
     let program = env!("CARGO_BIN_EXE_counterfoil");
-    // The server reads its input to the end and reports that.
-    let server = r#"while read line; do case "$line" in *tools/list*) echo "{\"jsonrpc\":\"2.0\",\"id\":\"counterfoil-tools-0\",\"result\":{\"tools\":[{\"name\":\"wait\"}]}}";; esac; done; echo ended > ended"#;
+    // The server reports the call, reads its input to the end, and reports that.
+    let server = r#"while read line; do case "$line" in *tools/call*) : > called;; *tools/list*) echo "{\"jsonrpc\":\"2.0\",\"id\":\"counterfoil-tools-0\",\"result\":{\"tools\":[{\"name\":\"wait\"}]}}";; esac; done; echo ended > ended"#;
     let script = format!(
-        "(cat asked; sleep 3) | '{program}' mcp -- sh -c '{server}' & \
-         gateway=$!; sleep 1; kill -TERM $gateway; wait $gateway; echo code $?"
+        "await() {{ n=0; until [ -e $1 ] || [ $n = 400 ]; do n=$((n+1)); sleep 0.05; done; }}
+         (cat asked; await over) | '{program}' mcp -- sh -c '{server}' & \
+         gateway=$!; await called; kill -TERM $gateway; wait $gateway; echo code $?; : > over"
     );
     let began = std::time::Instant::now();
     let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");

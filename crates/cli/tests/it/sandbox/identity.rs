@@ -22,7 +22,7 @@ fn limited(run_as: &str) -> Room {
 }
 
 /// Forks until that fails, or 200 times.
-const FORKS: &str = "perl -e 'my $n = 0; for (1..200) { my $p = fork; last unless defined $p; if (!$p) { sleep 3; exit } $n++ } print $n; kill 9, -$$'";
+const FORKS: &str = "perl -e 'for (1..200) { my $p = fork; last unless defined $p; if (!$p) { sleep 3; exit } push @p, $p } print scalar @p; kill 9, @p'";
 
 fn forks(room: &Room) -> u32 {
     let ran = room.run(&format!("{FORKS} | cat"));
