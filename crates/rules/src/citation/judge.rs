@@ -289,7 +289,12 @@ fn is_example(prose: &Prose<'_>, id: Span) -> bool {
 fn discloses(text: &str, stated: Option<&Stated>) -> bool {
     let said = match stated {
         Some(stated) if !stated.rest.is_empty() => {
-            if stated.rest.get("success") == Some(&Value::Bool(false)) {
+            let failed = |key: &str| match stated.rest.get(key) {
+                Some(Value::Bool(success)) => !success,
+                Some(code) => code.as_i64().is_some_and(|code| code != 0),
+                None => false,
+            };
+            if failed("success") || failed("exit_code") {
                 return true;
             }
             // The object itself is what is presented; prose next to it does not change that.
