@@ -4,7 +4,7 @@ use counterfoil_model::{Family, Object, ObjectKind, Role};
 
 use super::extract::ActionClaim;
 use super::objects::without_lines;
-use crate::facts::Facts;
+use crate::facts::{Facts, Run};
 use crate::prose::has_file_extension;
 use crate::values::AnyCase;
 
@@ -27,14 +27,19 @@ pub(crate) fn unseen_object<'s>(facts: &Facts<'_>, said: &'s ActionClaim) -> Opt
 }
 
 /// Whether a command may have written the file without naming it: a package manager, a build, a
-/// formatter, a script of the project, or a run of tests, which writes lock files and snapshots.
+/// formatter, a merge, a script of the project, or a run of tests, which writes lock files and
+/// snapshots.
 fn was_generated(facts: &Facts<'_>, path: &str, turn: usize) -> bool {
     let writes = families![Install, Build, Deploy, Update, Create, Run];
     let of_tests = path.ends_with(".lock") || path.ends_with(".snap");
     facts.deeds_before(turn).any(|(_, deed)| {
         deed.shell.as_ref().is_some_and(|work| {
             let script = |word: &str| word.starts_with("./") || word.ends_with(".sh");
-            work.runs.iter().any(|run| writes.has(run.family))
+            let merges = |run: &Run<'_>| run.family == Family::Commit && run.names != "git commit";
+            let unnamed = |run: &Run<'_>| writes.has(run.family) || merges(run);
+            work.writes_unnamed
+                || work.restores
+                || work.runs.iter().any(unnamed)
                 || work.command.split_whitespace().any(script)
                 || of_tests && work.runs.iter().any(|run| run.family == Family::Test)
         })
