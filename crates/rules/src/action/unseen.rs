@@ -1,20 +1,26 @@
 //! Finds claimed actions on things that the record mentions nowhere.
 
+use std::collections::BTreeSet;
+
 use counterfoil_model::{Family, Object, ObjectKind, Role};
 
 use super::extract::ActionClaim;
 use super::objects::without_lines;
-use crate::facts::{Facts, Run};
+use crate::facts::{Deed, Execution, Facts, Run};
 use crate::prose::has_file_extension;
-use crate::values::AnyCase;
+use crate::values::{AnyCase, Leaf, Leaves, each_figure};
 
 /// The file, id or address that the agent says it acted on, if a record of all its work does not
 /// mention it.
 pub(crate) fn unseen_object<'s>(facts: &Facts<'_>, said: &'s ActionClaim) -> Option<&'s Object> {
     let turn = said.claim.turn;
     let acts = !matches!(said.family, Family::Read | Family::Search | Family::Compute);
+    let unseen = |object: &&Object| match object.kind {
+        ObjectKind::Money => is_other_amount(facts, said, object),
+        _ => is_unseen(facts, object, turn),
+    };
     let mut objects = said.claim.objects.iter();
-    let object = objects.find(|object| acts && is_unseen(facts, object, turn))?;
+    let object = objects.find(|object| acts && unseen(object))?;
     if object.kind == ObjectKind::Path && was_generated(facts, &object.text, turn) {
         return None;
     }
@@ -24,6 +30,37 @@ pub(crate) fn unseen_object<'s>(facts: &Facts<'_>, said: &'s ActionClaim) -> Opt
         && !facts.delegates_before(turn)
         && !facts.called_unknown_tool_before(turn);
     whole.then_some(object)
+}
+
+/// "I refunded $25", where the only refund was of 10: whether no number of the record is the amount,
+/// nor the sum or the difference of two of them.
+fn is_other_amount(facts: &Facts<'_>, said: &ActionClaim, amount: &Object) -> bool {
+    /// With more numbers, some two of them add up to anything.
+    const MOST: usize = 100;
+    let turn = said.claim.turn;
+    let own = |(_, deed): &(&Execution<'_>, &Deed<'_>)| {
+        deed.families.has(said.family) && deed.is_plain_call()
+    };
+    let mut deeds = facts.deeds_before(turn).filter(own);
+    let (Some((execution, deed)), None) = (deeds.next(), deeds.next()) else { return false };
+    let states =
+        |leaves: Leaves<'_>| leaves.nodes().iter().any(|node| matches!(node.leaf, Leaf::Number(_)));
+    let stated = Leaves::parse(execution.arguments()).is_some_and(states);
+    if !stated || !deed.status().succeeded() || !said.patients.contains(amount) {
+        return false;
+    }
+    let mut known = BTreeSet::new();
+    for text in texts_before(facts, turn) {
+        each_figure(text, |figure| {
+            known.insert(figure.0);
+        });
+    }
+    let mut told = None;
+    each_figure(&amount.text, |figure| told = Some(figure.0));
+    let Some(told) = told.filter(|_| known.len() <= MOST) else { return false };
+    let adds_up = |one: &i64| known.contains(&(told - one)) || known.contains(&(told + one));
+    // In cents, too.
+    !known.contains(&told) && !known.contains(&(told * 100)) && !known.iter().any(adds_up)
 }
 
 /// Whether a command may have written the file without naming it: a package manager, a build, a
