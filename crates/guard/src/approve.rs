@@ -128,7 +128,7 @@ impl Guard {
             gate: question.gate,
             code: APPROVAL_DECLINED,
             message: format!("{by} did not approve this call{said}"),
-            matched: None,
+            matched: question.matched.clone(),
             help: Some("do not try it another way, and do not report it as done".to_owned()),
         }
     }

@@ -111,15 +111,14 @@ impl Guard {
 }
 
 fn entry(session: &Session, opened: &Opened, result: AuditResult) -> AuditEntry {
-    let (approved_by, policy_match) = match &opened.permit {
-        PermitBasis::Policy { rules } => {
-            (Some("auto".to_owned()), (!rules.is_empty()).then(|| rules.join(", ")))
-        }
-        PermitBasis::Approval { who, .. } => (Some(who.clone()), None),
-        PermitBasis::Host => (Some("host".to_owned()), None),
-        PermitBasis::Reported => (Some("reported".to_owned()), None),
-        PermitBasis::Nothing => (None, None),
+    let (approved_by, rules) = match &opened.permit {
+        PermitBasis::Policy { rules } => (Some("auto".to_owned()), rules),
+        PermitBasis::Approval { who, .. } => (Some(who.clone()), &opened.rules),
+        PermitBasis::Host => (Some("host".to_owned()), &opened.rules),
+        PermitBasis::Reported => (Some("reported".to_owned()), &opened.rules),
+        PermitBasis::Nothing => (None, &opened.rules),
     };
+    let policy_match = (!rules.is_empty()).then(|| rules.join(", "));
     let server = match &opened.origin {
         Origin::Mcp { server } => Some(server),
         _ => None,

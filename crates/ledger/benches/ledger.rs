@@ -205,6 +205,7 @@ fn opened(execution_id: &str) -> Opened {
         links: Links::default(),
         warnings: Vec::new(),
         emitted_arguments: None,
+        rules: Vec::new(),
     }
 }
 

@@ -219,6 +219,9 @@ pub struct Opened {
     /// in which they run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emitted_arguments: Option<String>,
+    /// The rules that decided on the call, each after its gate, if `permit` does not name them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
 }
 
 /// Reads arguments without their source text: serde buffers the event to find its kind, which

@@ -22,6 +22,16 @@ pub(crate) enum Stopped {
     Denied(Vec<Reason>),
 }
 
+impl Stopped {
+    /// The rules that stopped the call, each after its gate.
+    pub(crate) fn rules(&self) -> Vec<String> {
+        match self {
+            Self::Asked(questions) => Question::rules(questions),
+            Self::Denied(reasons) => Reason::rules(reasons),
+        }
+    }
+}
+
 /// The outcome of judging a call.
 #[derive(Debug)]
 pub(crate) struct Ruling {

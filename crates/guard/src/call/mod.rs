@@ -28,6 +28,7 @@ pub use answer::Answer;
 pub use changed::CHANGED_BY_PERSON;
 pub use error::CallError;
 pub(crate) use judge::{Ruling, Stopped};
+pub(crate) use open::Permitted;
 pub(crate) use performer::Performer;
 
 impl Session {
@@ -87,10 +88,11 @@ impl Session {
             rollback_of: around.rollback_of.clone(),
             ..Links::default()
         };
-        let recording = match guard.open(self, &admitted, cleared.basis(), links, &scene).await? {
-            Ok(recording) => recording,
-            Err(stopped) => return guard.stop(self, &admitted, stopped, &scene, said).await,
-        };
+        let recording =
+            match guard.open(self, &admitted, cleared.permitted(), links, &scene).await? {
+                Ok(recording) => recording,
+                Err(stopped) => return guard.stop(self, &admitted, stopped, &scene, said).await,
+            };
         let ended = match lookup.ended() {
             Some(ended) => ended,
             None => guard.execute(self, &recording, &cleared, &scene).await,

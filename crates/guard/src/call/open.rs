@@ -15,13 +15,21 @@ use crate::guard::Guard;
 use crate::recording::Recording;
 use crate::session::Session;
 
+/// What permits a call.
+#[derive(Debug)]
+pub(crate) struct Permitted {
+    pub(crate) basis: PermitBasis,
+    /// The rules that decided, if the basis does not name them.
+    pub(crate) rules: Vec<String>,
+}
+
 impl Guard {
     /// Reserves the quota and records the intent, in one step, before any effect.
     pub(crate) async fn open(
         &self,
         session: &Session,
         admitted: &Arc<Admitted>,
-        basis: PermitBasis,
+        permitted: Permitted,
         links: Links,
         scene: &Scene<'_>,
     ) -> Result<Result<Recording, Stopped>, CallError> {
@@ -36,7 +44,8 @@ impl Guard {
             )
             .map_err(CallError::NoRandomness)?;
         opened.origin = tool.origin.clone();
-        opened.permit = basis;
+        opened.permit = permitted.basis;
+        opened.rules = permitted.rules;
         opened.links = links;
         let warnings = admitted.report().issues.iter();
         opened.warnings = warnings.map(|issue| issue.code.0.to_owned()).collect();
@@ -96,6 +105,7 @@ impl Guard {
             trace: scene.trace.cloned(),
             links: Links::default(),
             emitted_arguments: None,
+            rules: Vec::new(),
             warnings: Vec::new(),
         })
     }

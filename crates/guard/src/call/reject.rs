@@ -128,10 +128,11 @@ impl Guard {
     pub(crate) async fn deny(
         &self,
         session: &Session,
-        intent: Opened,
+        mut intent: Opened,
         stopped: Stopped,
         said: AuditContext<'_>,
     ) -> Result<Answer, CallError> {
+        intent.rules = stopped.rules();
         let (category, codes, message, help, questions) = match stopped {
             Stopped::Asked(questions) => (
                 ToolErrorCategory::ConfirmationRequired,

@@ -5,8 +5,9 @@ use counterfoil_tools::Progress;
 
 use super::approvals::Agreed;
 use super::permit::{AnyPermit, ByApproval, ByPolicy, Permit};
-use super::verdict::{GateId, Judged};
+use super::verdict::{GateId, Judged, Question, in_words};
 use crate::admitted::Admitted;
+use crate::call::Permitted;
 
 /// The gates' permission for one call. It is worth nothing by itself: only the guard turns it into
 /// permits, one for each attempt, once the intent is recorded in the ledger.
@@ -22,7 +23,8 @@ pub struct Clearance {
 enum Ground {
     /// The gates that allow the call, each with its rule.
     Policy(Vec<(GateId, String)>),
-    Approval(Agreed),
+    /// A person's agreement, and the rules that ask for it.
+    Approval(Agreed, Vec<String>),
 }
 
 impl Clearance {
@@ -30,8 +32,9 @@ impl Clearance {
         Self { call: Arc::clone(call), ground: Ground::Policy(matched) }
     }
 
-    pub(super) fn by_approval(call: &Arc<Admitted>, agreed: Agreed) -> Self {
-        Self { call: Arc::clone(call), ground: Ground::Approval(agreed) }
+    pub(super) fn by_approval(call: &Arc<Admitted>, agreed: Agreed, asked: &[Question]) -> Self {
+        let ground = Ground::Approval(agreed, Question::rules(asked));
+        Self { call: Arc::clone(call), ground }
     }
 
     /// The cleared call.
@@ -45,17 +48,29 @@ impl Clearance {
     pub fn basis(&self) -> PermitBasis {
         match &self.ground {
             Ground::Policy(matched) => PermitBasis::Policy { rules: rules(matched) },
-            Ground::Approval(agreed) => agreed.basis(),
+            Ground::Approval(agreed, _) => agreed.basis(),
         }
     }
 
-    /// The decision, and the basis of a call that its host performs with permissions of its own.
-    pub(crate) fn for_host(self, host: PermitBasis) -> (Judged, PermitBasis) {
+    /// What permits the call, for its receipt.
+    pub(crate) fn permitted(&self) -> Permitted {
+        let rules = match &self.ground {
+            Ground::Policy(_) => Vec::new(),
+            Ground::Approval(_, rules) => rules.clone(),
+        };
+        Permitted { basis: self.basis(), rules }
+    }
+
+    /// The decision, and what permits a call that its host performs with permissions of its own.
+    pub(crate) fn for_host(self, host: PermitBasis) -> (Judged, Permitted) {
         match self.ground {
-            Ground::Policy(matched) => (Judged::Allowed { matched }, host),
-            Ground::Approval(agreed) => {
-                let basis = agreed.basis();
-                (Judged::Allowed { matched: vec![(GateId("approval"), agreed.by)] }, basis)
+            Ground::Policy(matched) => {
+                let permitted = Permitted { basis: host, rules: rules(&matched) };
+                (Judged::Allowed { matched }, permitted)
+            }
+            Ground::Approval(agreed, rules) => {
+                let permitted = Permitted { basis: agreed.basis(), rules };
+                (Judged::Allowed { matched: vec![(GateId("approval"), agreed.by)] }, permitted)
             }
         }
     }
@@ -74,7 +89,7 @@ impl Clearance {
                 let basis = ByPolicy { matched: rules(matched) };
                 AnyPermit::ByPolicy(Permit::new(call, (execution_id, attempt), basis, progress))
             }
-            Ground::Approval(agreed) => {
+            Ground::Approval(agreed, _) => {
                 let basis = ByApproval { by: agreed.by.clone() };
                 AnyPermit::ByApproval(Permit::new(call, (execution_id, attempt), basis, progress))
             }
@@ -83,7 +98,7 @@ impl Clearance {
 }
 
 fn rules(matched: &[(GateId, String)]) -> Vec<String> {
-    matched.iter().map(|(gate, rule)| format!("{gate}: {rule}")).collect()
+    matched.iter().map(|(gate, rule)| in_words(*gate, rule)).collect()
 }
 
 #[cfg(test)]
@@ -106,7 +121,7 @@ mod tests {
         assert_eq!(said, (call.digest(), "ex_1", 2));
         assert_eq!(permit.basis().matched, ["policy: reading"]);
         let agreed = Agreed { by: "ada".to_owned(), reason: None, uses: None };
-        let clearance = Clearance::by_approval(&call, agreed);
+        let clearance = Clearance::by_approval(&call, agreed, &[]);
         let AnyPermit::ByApproval(permit) = clearance.permit("ex_1", 1, &Progress::default())
         else {
             panic!("not by approval")

@@ -50,6 +50,12 @@ pub struct Reason {
 }
 
 impl Reason {
+    /// The rules that deny for these reasons, each after its gate.
+    pub(crate) fn rules(reasons: &[Self]) -> Vec<String> {
+        let rule = |reason: &Self| reason.matched.as_ref().map(|rule| in_words(reason.gate, rule));
+        reasons.iter().filter_map(rule).collect()
+    }
+
     /// The category of a denial for these reasons.
     #[must_use]
     pub fn category(reasons: &[Self]) -> ToolErrorCategory {
@@ -63,6 +69,11 @@ impl Reason {
             ToolErrorCategory::PolicyBlocked
         }
     }
+}
+
+/// A rule after its gate, as receipts and the audit log name it.
+pub(crate) fn in_words(gate: GateId, rule: &str) -> String {
+    format!("{gate}: {rule}")
 }
 
 /// Why a person is asked.
@@ -101,6 +112,9 @@ pub struct Question {
     pub call: String,
     /// Why the person is asked.
     pub why: String,
+    /// The rule that asks, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub matched: Option<String>,
     /// The kind of risk.
     #[serde(skip)]
     pub stake: Stake,
@@ -111,11 +125,17 @@ impl Question {
     pub(crate) fn about(call: &Admitted, gate: GateId, why: String) -> Self {
         let tool = call.tool().name.clone();
         let (call, digest) = (in_one_line(call), call.digest());
-        Self { gate, digest, call, tool, why, stake: Stake::Agreement }
+        Self { gate, digest, call, tool, why, matched: None, stake: Stake::Agreement }
     }
 
     pub(crate) fn at_stake(self, stake: Stake) -> Self {
         Self { stake, ..self }
+    }
+
+    /// The rules that ask these questions, each after its gate.
+    pub(crate) fn rules(questions: &[Self]) -> Vec<String> {
+        let rule = |asked: &Self| asked.matched.as_ref().map(|rule| in_words(asked.gate, rule));
+        questions.iter().filter_map(rule).collect()
     }
 }
 

@@ -9,7 +9,7 @@ use super::hosted_call::HostedCall;
 use super::{repetition, secrets};
 use crate::admitted::Admitted;
 use crate::auditing::AuditContext;
-use crate::call::{CallError, Performer, Ruling, Stopped};
+use crate::call::{CallError, Performer, Permitted, Ruling, Stopped};
 use crate::gate::{Clearance, GateId, Gates, Judged, Question, Reason};
 use crate::guard::Guard;
 use crate::recording::Recording;
@@ -80,7 +80,7 @@ pub(super) fn not_agreed(question: Question) -> Reason {
         gate: question.gate,
         code: APPROVAL_REQUIRED,
         message: question.why,
-        matched: None,
+        matched: question.matched,
         help: Some("ask the user to approve this call, then try again".to_owned()),
     }
 }
@@ -142,10 +142,10 @@ impl Session {
     pub(super) async fn open_host(
         &self,
         admitted: &Arc<Admitted>,
-        basis: PermitBasis,
+        permitted: Permitted,
         scene: &Scene<'_>,
     ) -> Result<Result<String, Stopped>, CallError> {
-        let opened = self.guard().open(self, admitted, basis, Links::default(), scene).await?;
+        let opened = self.guard().open(self, admitted, permitted, Links::default(), scene).await?;
         Ok(opened.map(Recording::left_open))
     }
 
@@ -183,7 +183,7 @@ impl Guard {
         let Ruling { admitted, outcome, consulted } = ruling;
         let said =
             AuditContext { claim_source: scene.claim_source, consulted, ..AuditContext::default() };
-        let (judged, basis, unasked) = for_host(outcome, session.host_basis(), asking);
+        let (judged, permitted, unasked) = for_host(outcome, session.host_basis(), asking);
         let secret = secrets::note(&admitted, self.runs_commands(&admitted.tool().name));
         let mut notes: Vec<String> = secret.into_iter().chain(unasked).collect();
         if let Judged::Denied(reasons) = judged {
@@ -202,7 +202,7 @@ impl Guard {
             return Ok(Before { notes, ..Before::new(judged, None) });
         }
         // If the host asks a person and the person disagrees, the host's own log records that.
-        match session.open_host(&admitted, basis, &scene).await? {
+        match session.open_host(&admitted, permitted, &scene).await? {
             Ok(execution_id) => Ok(Before { notes, ..Before::new(judged, Some(execution_id)) }),
             Err(stopped) => {
                 let denied = session.deny_host(&admitted, stopped, &scene, said).await?;
@@ -212,30 +212,34 @@ impl Guard {
     }
 }
 
-/// Returns the decision for the host, the basis on which the call runs, and the questions that are
-/// switched off.
+/// Returns the decision for the host, what permits the call, and the questions that are switched
+/// off.
 fn for_host(
     outcome: Result<Clearance, Stopped>,
     host: PermitBasis,
     asking: Asking,
-) -> (Judged, PermitBasis, Option<String>) {
+) -> (Judged, Permitted, Option<String>) {
     let questions = match outcome {
         Ok(cleared) => {
-            let (judged, basis) = cleared.for_host(host);
-            return (judged, basis, None);
+            let (judged, permitted) = cleared.for_host(host);
+            return (judged, permitted, None);
         }
-        Err(Stopped::Denied(reasons)) => return (Judged::Denied(reasons), host, None),
+        Err(Stopped::Denied(reasons)) => {
+            let rules = Reason::rules(&reasons);
+            return (Judged::Denied(reasons), Permitted { basis: host, rules }, None);
+        }
         Err(Stopped::Asked(questions)) => questions,
     };
+    let permitted = Permitted { basis: host, rules: Question::rules(&questions) };
     match asking {
-        Asking::Person | Asking::Reported => (Judged::Asked(questions), host, None),
+        Asking::Person | Asking::Reported => (Judged::Asked(questions), permitted, None),
         Asking::SwitchedOff if !questions.iter().any(|q| q.stake.is_lasting()) => {
             let note = unasked(&questions);
-            (Judged::Allowed { matched: Vec::new() }, host, Some(note))
+            (Judged::Allowed { matched: Vec::new() }, permitted, Some(note))
         }
         Asking::Nobody | Asking::SwitchedOff => {
             let reasons = questions.into_iter().map(not_agreed).collect();
-            (Judged::Denied(reasons), host, None)
+            (Judged::Denied(reasons), permitted, None)
         }
     }
 }

@@ -5,8 +5,8 @@ use counterfoil_model::PermitBasis;
 use super::before::{Before, not_agreed};
 use crate::admitted::Admitted;
 use crate::auditing::AuditContext;
-use crate::call::{CallError, Stopped};
-use crate::gate::{CANCELLED, GateId, Judged, Question, Reason};
+use crate::call::{CallError, Permitted, Stopped};
+use crate::gate::{CANCELLED, Judged, Question, Reason};
 use crate::session::{Session, Surroundings};
 
 /// A call that a person is asked about by the host, which reports the answer. It has no receipt
@@ -52,7 +52,8 @@ impl Session {
         let stopped = match answer {
             PersonsAnswer::Agreed => {
                 let basis = PermitBasis::Approval { who: who.to_owned(), reason: None, uses: None };
-                match self.open_host(admitted, basis, &scene).await? {
+                let permitted = Permitted { basis, rules: Question::rules(questions) };
+                match self.open_host(admitted, permitted, &scene).await? {
                     Ok(execution_id) => {
                         let allowed = Judged::Allowed { matched: Vec::new() };
                         return Ok(Before::new(allowed, Some(execution_id)));
@@ -66,21 +67,19 @@ impl Session {
             PersonsAnswer::Missing => {
                 Stopped::Denied(questions.iter().cloned().map(not_agreed).collect())
             }
-            PersonsAnswer::Withdrawn => {
-                Stopped::Denied(questions.iter().map(|question| withdrawn(question.gate)).collect())
-            }
+            PersonsAnswer::Withdrawn => Stopped::Denied(questions.iter().map(withdrawn).collect()),
         };
         self.deny_host(admitted, stopped, &scene, said).await
     }
 }
 
 /// The denial of a call that was cancelled before a person answered.
-fn withdrawn(gate: GateId) -> Reason {
+fn withdrawn(question: &Question) -> Reason {
     Reason {
-        gate,
+        gate: question.gate,
         code: CANCELLED,
         message: "the call was cancelled before the user answered".to_owned(),
-        matched: None,
+        matched: question.matched.clone(),
         help: None,
     }
 }

@@ -107,7 +107,7 @@ impl Guard {
     ) -> Outcome {
         let links = Links { speculative: true, ..Links::default() };
         let recording =
-            self.open(session, admitted, cleared.basis(), links, scene).await.ok()?.ok()?;
+            self.open(session, admitted, cleared.permitted(), links, scene).await.ok()?.ok()?;
         let ended = self.execute(session, &recording, cleared, scene).await;
         let closed = self.record(session, recording, ended, Default::default()).await.ok()?;
         closed.as_result().filter(|_| closed.recorded.closed.status == Status::Completed)

@@ -1,9 +1,10 @@
 //! Calls that a host executes, in one long-lived process.
 
 use counterfoil_guard::{
-    Asking, Guard, GuardOptions, HostEnded, HostTools, HostedCall, Judged, Listed, Session,
-    SessionStart, Surroundings,
+    Asking, Guard, GuardOptions, HostEnded, HostTools, HostedCall, Judged, Listed, PersonsAnswer,
+    Session, SessionStart, StateFolder, Surroundings,
 };
+use counterfoil_ledger::{AuditFiles, Reading};
 use counterfoil_model::{Arguments, Status, Tool, ToolCall};
 use serde_json::{Value, json};
 
@@ -130,4 +131,59 @@ fn a_host_that_knows_its_tools_has_calls_held_against_them() {
             (other, expected) => panic!("{tool} {arguments}: {other:?}, not {expected:?}"),
         }
     }
+}
+
+/// The rules in the audit lines of a host's calls, in order: one call with each of these texts.
+fn rules_in_the_audit_log(options: &str, texts: &[&str], asking: Asking) -> Vec<Option<String>> {
+    let folder = tempfile::tempdir().unwrap();
+    let state = StateFolder::at(folder.path());
+    let options: GuardOptions = serde_json::from_str(options).unwrap();
+    let guard = Guard::builder().settings(options.resolve().unwrap()).state(state.clone());
+    let session = guard.build().unwrap().host_session(SessionStart::default()).unwrap();
+    let around = Surroundings::default();
+    for (number, text) in texts.iter().enumerate() {
+        let call = hosted(&number.to_string(), "read", &json!({ "path": text }));
+        let before = wait(session.before(&call, &around, asking)).unwrap();
+        let allowed = match before.undecided {
+            Some(asked) => {
+                let said = wait(session.decided(&asked, "ada", PersonsAnswer::Agreed)).unwrap();
+                matches!(said.judged, Judged::Allowed { .. })
+            }
+            None => matches!(before.judged, Judged::Allowed { .. }),
+        };
+        if allowed {
+            let status = Status::Completed;
+            let result = Value::from("it is so");
+            let ended =
+                HostEnded { status, category: None, result, exit_code: None, truncated: false };
+            wait(session.after(&call, &around, ended)).unwrap();
+        }
+    }
+    let mut rules = Vec::new();
+    let files = AuditFiles::open(&state.audit()).unwrap();
+    let read = files.lines(&mut |line| {
+        rules.push(line.unwrap().entry.policy_match);
+        Reading::GoOn
+    });
+    read.unwrap();
+    rules
+}
+
+#[test]
+fn the_audit_log_names_the_rules_that_decided() {
+    let options = r#"{"tools":{
+        "policy":{"enabled":true,"default_effect":"allow","rules":[
+            {"name":"keys","effect":"deny","paths":["**/.env"]},
+            {"name":"reading is fine","effect":"allow","tool":"read"}]},
+        "permissions":{"rules":[
+            {"tool":"read","pattern":"no*","action":"deny"},
+            {"tool":"read","pattern":"may*","action":"ask"}]}}}"#;
+    let texts = ["/a/.env", "/a/b", "no/a", "maybe"];
+    let certain = ["policy: keys", "policy: reading is fine", "permission: read: no*"];
+    for asking in [Asking::Nobody, Asking::Reported] {
+        let rules: Vec<_> = rules_in_the_audit_log(options, &texts, asking);
+        let rules: Vec<&str> = rules.iter().map(|rule| rule.as_deref().unwrap()).collect();
+        assert_eq!(rules, [&certain[..], &["permission: read: may*"]].concat());
+    }
+    assert_eq!(rules_in_the_audit_log("{}", &["/a/.env"], Asking::Nobody), [None]);
 }

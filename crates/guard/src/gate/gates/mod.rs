@@ -128,7 +128,7 @@ impl Gates {
             Judged::Denied(reasons) => Decision::Denied(reasons),
             Judged::Allowed { matched } => Decision::Cleared(Clearance::by_policy(call, matched)),
             Judged::Asked(questions) => match approvals.redeem(scene.session, call.digest()) {
-                Some(agreed) => Decision::Cleared(Clearance::by_approval(call, agreed)),
+                Some(agreed) => Decision::Cleared(Clearance::by_approval(call, agreed, &questions)),
                 None => Decision::Asked(questions),
             },
         }

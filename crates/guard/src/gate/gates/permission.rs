@@ -45,13 +45,16 @@ impl Gate for Permission {
         let confirmation =
             self.executor.as_ref().and_then(|executor| executor.requires_confirmation(call, scene));
         match (action, confirmation) {
-            (_, Some(why)) => Verdict::Ask(Question::about(call, ID, why)),
+            (_, Some(why)) => {
+                let matched = matched.filter(|_| action == Action::Ask);
+                Verdict::Ask(Question { matched, ..Question::about(call, ID, why) })
+            }
             (Action::Ask, None) => {
                 let why = match rule {
                     Some(rule) => format!("the rule `{rule}` requires the user's approval"),
                     None => "the permissions require the user's approval".to_owned(),
                 };
-                Verdict::Ask(Question::about(call, ID, why))
+                Verdict::Ask(Question { matched, ..Question::about(call, ID, why) })
             }
             (Action::Allow | Action::Deny, None) => Verdict::Allow { matched },
         }

@@ -19,6 +19,7 @@ fn verdict() -> impl Strategy<Value = (GateId, Verdict)> {
                 tool: "shell".to_owned(),
                 call: "shell {}".to_owned(),
                 why: text,
+                matched: None,
                 stake: counterfoil_guard::Stake::Agreement,
             }),
             _ => Verdict::Deny(Reason {

@@ -94,6 +94,7 @@ fn blocklist_holds_under_approval() {
         tool: "shell".to_owned(),
         call: "shell".to_owned(),
         why: "wanted".to_owned(),
+        matched: None,
         stake: counterfoil_guard::Stake::Agreement,
     };
     approvals.grant("s1", &question, Approval::by("ada"));
@@ -191,6 +192,7 @@ fn deny_beats_allow_and_ask_between_gates() {
                 tool: "read".to_owned(),
                 call: "read".to_owned(),
                 why: "always".to_owned(),
+                matched: None,
                 stake: counterfoil_guard::Stake::Agreement,
             })
         },

@@ -134,6 +134,7 @@ pub(crate) fn opened(execution_id: &str) -> Opened {
         links: Links::default(),
         warnings: Vec::new(),
         emitted_arguments: None,
+        rules: Vec::new(),
     }
 }
 

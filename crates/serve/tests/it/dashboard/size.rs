@@ -45,6 +45,7 @@ fn opened(number: u32) -> Opened {
         links: Links::default(),
         warnings: Vec::new(),
         emitted_arguments: None,
+        rules: Vec::new(),
     }
 }
 
