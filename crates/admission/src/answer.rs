@@ -38,8 +38,8 @@ pub fn rejection_text(report: &CallReport) -> String {
 pub fn last_rejection_text(report: &CallReport, used_up: CorrectionsUsedUp) -> String {
     let CorrectionsUsedUp { limit } = used_up;
     format!(
-        "{}\n\nThis call is rejected after {limit} corrections in this turn: make no further \
-         calls of this kind. Tell the user what you could not do, and do not report it as done.",
+        "{}\n\nThis call is rejected after {limit} corrections without a successful call: make \
+         no further calls of this kind. Tell the user what you could not do, and do not report it as done.",
         issues_text(report)
     )
 }

@@ -43,15 +43,14 @@ impl Guard {
                 &redact,
             );
         }
-        let text = {
-            let limit = self.settings().admission.corrections;
-            match session.conduct().corrections(limit).again() {
-                Ok(_) => rejection_text(&report),
-                Err(used_up) => last_rejection_text(&report, used_up),
-            }
-        };
+        let limit = self.settings().admission.corrections;
+        let round = session.conduct().corrections(limit).again();
         let issues: Vec<&str> = report.blocking().map(|issue| issue.message.as_str()).collect();
         let feedback = ToolErrorFeedback::new(category, issues.join("; "));
+        let (text, feedback) = match round {
+            Ok(_) => (rejection_text(&report), feedback),
+            Err(used_up) => (last_rejection_text(&report, used_up), feedback.final_for_now()),
+        };
         let text = format!("{text}\n\n{}", feedback.format_for_llm());
         let text = self.redactor().redact(&text).into_owned();
         let nudge = session.went(failed(&call.tool, &call.arguments, &text, None));

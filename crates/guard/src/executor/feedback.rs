@@ -39,6 +39,13 @@ impl ToolErrorFeedback {
         Self { suggestion: suggestion.into(), ..self }
     }
 
+    /// For a call that the model should not correct once more.
+    #[must_use]
+    pub(crate) fn final_for_now(self) -> Self {
+        let suggestion = "make no further calls of this kind; tell the user what you could not do";
+        Self { retryable: false, ..self.suggesting(suggestion) }
+    }
+
     /// The block for the model: five lines without secrets, whatever the message contains, without
     /// a trailing line break.
     #[must_use]

@@ -39,6 +39,7 @@ pub(super) fn after(
     around: &Surroundings,
     closed: &Closed,
 ) -> Option<String> {
+    session.conduct().ended(ending_of(closed.status));
     if around.caller.is_some() || !session.conduct().past_known() {
         let (_, last) = past(guard, session, around)?;
         return last.filter(|(opened, _)| opened.call_id == hosted.call.id).and_then(|last| last.1);

@@ -32,10 +32,15 @@ impl Conduct {
     }
 
     pub(super) fn went(&mut self, step: Step<'_>) -> Option<String> {
-        if step.ending == Ending::Succeeded {
+        self.ended(step.ending);
+        self.fixation.record(step)
+    }
+
+    /// A call ended. After a successful one, the rounds of correction begin again.
+    pub(crate) fn ended(&mut self, ending: Ending) {
+        if ending == Ending::Succeeded {
             self.corrections = None;
         }
-        self.fixation.record(step)
     }
 
     /// The rounds of correction that remain out of `limit`.

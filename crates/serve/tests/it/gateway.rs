@@ -406,3 +406,25 @@ fn a_person_is_asked_where_the_client_can() {
     let last = whole_receipts(&gateway).pop().unwrap();
     assert_eq!(last.category, Some(ToolErrorCategory::ConfirmationRequired));
 }
+
+#[test]
+fn a_successful_call_begins_the_corrections_again() {
+    let gateway = listed(GuardSettings::default());
+    let wrong = |id: i64| {
+        let told = answered(&gateway, &call(id, "get_order", r#"{"id":"seven"}"#));
+        told["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    let stops = |text: &str| text.contains("make no further calls of this kind");
+    for id in 2..5 {
+        let text = wrong(id);
+        assert!(!stops(&text) && text.contains("retryable: true"), "{text}");
+    }
+    // What it says at the end does not contradict itself.
+    let text = wrong(5);
+    assert!(stops(&text) && text.contains("retryable: false"), "{text}");
+    assert!(!text.contains("call the tool again") && !text.contains("once more"), "{text}");
+    forwarded(&gateway, &call(6, "get_order", r#"{"id":7}"#));
+    let result = r#"{"jsonrpc":"2.0","id":6,"result":{"content":[]}}"#;
+    assert!(wait(gateway.from_server(result)).is_some());
+    assert!(!stops(&wrong(7)));
+}
