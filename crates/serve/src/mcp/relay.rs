@@ -3,7 +3,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
@@ -74,9 +74,11 @@ pub async fn relay(
             gone = &mut client => {
                 // The server's remaining messages may still be wanted.
                 let rest = timeout(GRACE, &mut server).await;
-                match (gone, rest) {
-                    (Gone::Client, Ok(Gone::Server)) if !gateway.open().is_empty() => Gone::Server,
-                    _ => gone,
+                let left_out = rest == Ok(Gone::Server) && !gateway.open().is_empty();
+                // A server may end without an answer once its client is gone, but it may not fail.
+                match gone {
+                    Gone::Client if left_out && failed(&mut child).await => Gone::Server,
+                    gone => gone,
                 }
             }
             gone = &mut server => gone,
@@ -105,6 +107,11 @@ pub async fn relay(
         Gone::Server => Ended::Server(status.ok().and_then(|status| status.ok()?.code())),
         Gone::Client => Ended::Client,
     })
+}
+
+/// Whether a server whose output has ended failed; `false` if it does not exit in time.
+async fn failed(child: &mut Child) -> bool {
+    timeout(GRACE, child.wait()).await.is_ok_and(|ended| !ended.is_ok_and(|s| s.success()))
 }
 
 /// Reads the client's messages until the end, then closes the server's input.
