@@ -132,7 +132,7 @@ fn queries() {
         ("--execution-id shell_1793620800000_00000001", &[0]),
         ("--since 2026-11-02T12:00:01Z --until 2026-11-02T12:00:03Z", &[1, 2]),
         ("--since 2026-11-03", &[]),
-        ("--tool shell --limit 2", &[0, 1]),
+        ("--tool shell --limit 2", &[1, 2]),
     ] {
         assert_eq!(tools(line), expected, "{line}");
     }

@@ -796,6 +796,11 @@ fn the_command_line() {
     let made = run("bundle --session s1 --with-results -o page.html --state state");
     assert_eq!(made.code, 0, "{made}");
     assert!(made.err.contains(key.err.trim()), "{made}");
+    let page = desk.path().join("page.html");
+    let before = std::fs::read(&page).unwrap();
+    let again = run("bundle --session s2 -o page.html --state state");
+    assert!(again.code == 2 && again.err.contains("`page.html` already exists"), "{again}");
+    assert_eq!(std::fs::read(&page).unwrap(), before);
     let verified = run("verify-bundle page.html --public-key ledger.pub");
     assert_eq!(verified.code, 0, "{verified}");
     assert!(verified.out.ends_with("VERIFIED: the ledger with this key signed the events\n"));

@@ -69,7 +69,7 @@ Examples:
     Query {
         #[command(flatten)]
         wanted: Wanted,
-        /// Maximum number of lines to show
+        /// Maximum number of lines to show: the newest ones
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
         #[command(flatten)]
@@ -254,7 +254,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     match &arguments.action {
         Action::Tail { lines, shown } => lines::tail(files(&state)?, *lines, shown),
         Action::Query { wanted, limit, shown } => {
-            lines::query(files(&state)?, &wanted.filter(), limit.unwrap_or(usize::MAX), shown)
+            lines::query(files(&state)?, &wanted.filter(), *limit, shown)
         }
         Action::Stats { wanted, shown } => stats::run(files(&state)?, &wanted.filter(), *shown),
         Action::Verify(arguments) => verify::run(&state, &settings, arguments),

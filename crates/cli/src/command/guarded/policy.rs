@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 use crate::config::{self, Files, Place};
 use crate::exit::{Exit, note};
 use crate::global::Global;
-use shown::count;
+use crate::suggest::count;
 
 /// Check a policy, or show what it would do
 ///

@@ -20,6 +20,7 @@ use crate::choices::{ShownWhole, WholeFormat};
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::state::State;
+use crate::suggest::count;
 use crate::terminal::Paint;
 
 mod page;
@@ -105,15 +106,22 @@ pub(super) fn make(
         let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
             .with_context(|| format!("`{}` cannot be written", arguments.output.display()))?;
         file.write_all(text.as_bytes())?;
-        file.persist(&arguments.output)?;
+        file.persist_noclobber(&arguments.output).map_err(|error| {
+            let shown = arguments.output.display();
+            if error.error.kind() == io::ErrorKind::AlreadyExists {
+                let advice = "use another file name, or delete the existing file first";
+                return Complaint::new(format!("`{shown}` already exists")).help(advice);
+            }
+            Complaint::new(format!("cannot write `{shown}`: {}", error.error))
+        })?;
     }
     let paint = Paint::for_errors();
     let key = ledger.public_key().fingerprint();
     writeln!(
         io::stderr(),
-        "{} events, {} receipts. Send this key to the recipient separately, not with the file: {}",
-        bundle.events.len(),
-        bundle.receipts.len(),
+        "{}, {}. Send this key to the recipient separately, not with the file: {}",
+        count(bundle.events.len(), "event"),
+        count(bundle.receipts.len(), "receipt"),
         paint.bold(&format!("sha256:{key}")),
     )?;
     Ok(Exit::Clean)

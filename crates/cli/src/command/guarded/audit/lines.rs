@@ -1,5 +1,6 @@
 //! Shows lines of the log to people and programs.
 
+use std::collections::VecDeque;
 use std::io::{self, BufWriter, Write};
 
 use clap::{Args, ValueEnum};
@@ -44,26 +45,31 @@ pub(super) fn tail(files: AuditFiles, count: usize, shown: &Shown) -> anyhow::Re
 pub(super) fn query(
     files: AuditFiles,
     filter: &AuditFilter,
-    limit: usize,
+    limit: Option<usize>,
     shown: &Shown,
 ) -> anyhow::Result<Exit> {
     let mut page = Page::new(shown);
-    let mut left = limit;
     let mut written = Ok(());
+    // With a limit, the newest lines are known only at the end.
+    let mut newest = VecDeque::new();
     files
         .lines(&mut |line| {
             let wanted = line.as_ref().map_or(true, |line| filter.wants(line));
-            if left == 0 {
-                return Reading::Stop;
-            }
-            if wanted {
-                left -= usize::from(line.is_ok());
-                written = page.add(line.as_ref());
+            match (wanted, limit, line) {
+                (true, Some(limit), Ok(line)) => {
+                    newest.push_back(line);
+                    if newest.len() > limit {
+                        newest.pop_front();
+                    }
+                }
+                (true, _, line) => written = page.add(line.as_ref()),
+                (false, ..) => {}
             }
             if written.is_ok() { Reading::GoOn } else { Reading::Stop }
         })
         .map_err(Complaint::from_error)?;
     written?;
+    newest.iter().try_for_each(|line| page.add(Ok(line)))?;
     page.end()
 }
 

@@ -8,13 +8,14 @@ use counterfoil_formats::{Options, read};
 use counterfoil_guard::{Gates, Replay, ReplayChange};
 use serde::Serialize;
 
-use super::shown::{call_line, count};
+use super::shown::call_line;
 use super::surroundings::Surroundings;
 use crate::choices::{ShownWhole, WholeFormat};
 use crate::config::{self, Files, Place};
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::inputs::inputs;
+use crate::suggest::count;
 use crate::terminal::Paint;
 
 /// Show what a new policy would have done with recorded calls

@@ -7,8 +7,3 @@ pub(super) fn call_line(tool: &str, arguments: &str) -> String {
         None => line,
     }
 }
-
-/// Formats a count with its noun.
-pub(super) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
