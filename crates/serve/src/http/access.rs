@@ -58,9 +58,12 @@ pub enum AccessError {
          `{1}.origins`"
     )]
     Origin(String, &'static str),
-    /// The token is missing or wrong.
+    /// There is no token.
     #[error("a bearer token is required: `Authorization: Bearer …`")]
     Token,
+    /// The token is wrong.
+    #[error("the bearer token in `Authorization` is wrong")]
+    WrongToken,
     /// There were too many requests.
     #[error("more than {0} requests in a minute")]
     TooMany(u32),
@@ -72,7 +75,7 @@ impl AccessError {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::Host(..) | Self::Origin(..) => StatusCode::FORBIDDEN,
-            Self::Token => StatusCode::UNAUTHORIZED,
+            Self::Token | Self::WrongToken => StatusCode::UNAUTHORIZED,
             Self::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
         }
     }
@@ -121,7 +124,11 @@ impl Access {
         let same = given.is_some_and(|(_, given)| {
             Digest::of_bytes(given.trim().as_bytes()) == Digest::of_bytes(token.as_bytes())
         });
-        if same { Ok(()) } else { Err(AccessError::Token) }
+        match (same, given) {
+            (true, _) => Ok(()),
+            (false, Some(_)) => Err(AccessError::WrongToken),
+            (false, None) => Err(AccessError::Token),
+        }
     }
 }
 
@@ -208,16 +215,16 @@ mod tests {
     fn a_token_is_held_against_the_one_that_is_known() {
         let access = Access { token: Some("s3cret".to_owned()), ..Access::default() };
         for (given, check) in [
-            (None, false),
-            (Some("Bearer s3cret"), true),
-            (Some("bearer s3cret"), true),
-            (Some("Bearer s3cre"), false),
-            (Some("Basic s3cret"), false),
+            (None, Err(AccessError::Token)),
+            (Some("Bearer s3cret"), Ok(())),
+            (Some("bearer s3cret"), Ok(())),
+            (Some("Bearer s3cre"), Err(AccessError::WrongToken)),
+            (Some("Basic s3cret"), Err(AccessError::Token)),
         ] {
             let mut pairs = vec![("host", "localhost")];
             pairs.extend(given.map(|given| ("authorization", given)));
             let found = access.check(&headers(&pairs), FROM, &Counted::default());
-            assert_eq!(found.is_ok(), check, "{given:?}");
+            assert_eq!(found, check, "{given:?}");
         }
     }
 
