@@ -5,10 +5,37 @@ use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::command::Cli;
+use crate::suggest::did_you_mean;
 
 /// Reads the command line. Exits if it is wrong, or only asks for help.
 pub(crate) fn read() -> Cli {
-    Cli::try_parse().unwrap_or_else(|error| with_number(&error).unwrap_or(error).exit())
+    Cli::try_parse().unwrap_or_else(|error| {
+        let told = with_number(&error).or_else(|| with_dashes(&error, std::env::args().collect()));
+        told.unwrap_or(error).exit()
+    })
+}
+
+/// Says where the command of an MCP server belongs.
+fn with_dashes(error: &clap::Error, words: Vec<String>) -> Option<clap::Error> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let at = words.iter().position(|known| known == word)?;
+    let of_mcp = words.get(at.checked_sub(1)?)? == "mcp";
+    if error.kind() != ErrorKind::UnknownArgument || !of_mcp || word.starts_with('-') {
+        return None;
+    }
+    let tip = match did_you_mean(word, ["inspect", "install", "uninstall"]) {
+        Some(meant) => meant,
+        None => {
+            let command: Vec<&str> = words.iter().skip(at).map(String::as_str).collect();
+            let command = command.join(" ");
+            format!("write `--` before a server's command: `counterfoil mcp -- {command}`")
+        }
+    };
+    let message = format!(
+        "`counterfoil mcp` has no command `{word}`\n\n  tip: {tip}\n\nFor more information, try \
+         '--help'.\n"
+    );
+    Some(clap::Error::raw(ErrorKind::UnknownArgument, message))
 }
 
 /// Says which number is expected, instead of how its digits were read.
