@@ -46,6 +46,6 @@ pub use issue::{Issue, IssueSeverity, code};
 pub use needle::{Needle, needles};
 pub use options::AdmissionOptions;
 pub use rejections::{Rejection, RejectionCounts, RejectionLog};
-pub use repair::writings;
+pub use repair::{similar_name, writings};
 pub use report::CallReport;
 pub use schema::{Breach, Remotes, Schema, SchemaError, Violation};

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::executor::{CompositeExecutor, ErasedToolExecutor};
-use crate::gate::{Approvals, Gates};
+use crate::gate::{Approvals, Gates, IdleRule};
 use crate::offer::LastFilter;
 use crate::ports::{Approver, Completion, Embedder, SessionEnd};
 use crate::retry::RetrySettings;
@@ -179,6 +179,12 @@ impl Guard {
 
     pub(crate) fn from_parts(parts: Parts) -> Self {
         Self { parts: Arc::new(parts) }
+    }
+
+    /// The rules in force that match none of these tools: see [`GuardSettings::idle_rules`].
+    #[must_use]
+    pub fn idle_rules(&self, tools: &[&str], away: &[String]) -> Vec<IdleRule> {
+        self.policy().settings.idle_rules(tools, away)
     }
 
     pub(crate) fn toolset(&self) -> Arc<Toolset> {

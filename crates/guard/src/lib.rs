@@ -119,12 +119,12 @@ pub use gate::{
     Action, AdversarialOptions, AdversarialOptionsError, AdversarialSettings, AnyPermit, Approvals,
     AuthorizationOptions, Available, Basis, Below, ByApproval, ByPolicy, Clearance, Decision,
     DependencyOptions, DependencyOptionsError, Effect, ExampleCall, GainEstimator, Gate, GateId,
-    Gates, GatesBuilder, Judged, ORDER, PermissionOptions, PermissionOptionsError, PermissionRule,
-    PermissionSettings, Permit, PolicyError, PolicyOptions, PolicyRule, PolicySettings,
-    ProtectedOptions, ProtectedOptionsError, ProtectedSettings, Question, Reason, RehearseError,
-    Stake, ToolDependency, ToolDependencyGraph, TrustOptions, TrustOptionsError, TrustSettings,
-    Turn, UtilityError, UtilityOptions, UtilityOptionsError, UtilityScore, UtilityScorer,
-    UtilitySettings, Verdict, available, combine,
+    Gates, GatesBuilder, IdleRule, Judged, ORDER, PermissionOptions, PermissionOptionsError,
+    PermissionRule, PermissionSettings, Permit, PolicyError, PolicyOptions, PolicyRule,
+    PolicySettings, ProtectedOptions, ProtectedOptionsError, ProtectedSettings, Question, Reason,
+    RehearseError, Stake, ToolDependency, ToolDependencyGraph, TrustOptions, TrustOptionsError,
+    TrustSettings, Turn, UtilityError, UtilityOptions, UtilityOptionsError, UtilityScore,
+    UtilityScorer, UtilitySettings, Verdict, available, combine,
 };
 pub use guard::Guard;
 pub use host::{

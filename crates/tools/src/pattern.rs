@@ -54,6 +54,12 @@ impl Pattern {
         Ok(Self { glob: glob(pattern, over)?, compiled: OnceLock::new() })
     }
 
+    /// The pattern as it is written, in Unicode normal form C.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        self.glob.glob()
+    }
+
     /// Whether the pattern has no wildcards and equals this text.
     #[must_use]
     pub fn is_exactly(&self, text: &str) -> bool {

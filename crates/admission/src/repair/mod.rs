@@ -5,4 +5,4 @@ mod names;
 
 pub(super) use arguments::coerced;
 pub(super) use names::Names;
-pub use names::writings;
+pub use names::{similar_name, writings};

@@ -130,6 +130,17 @@ pub fn writings(emitted: &str) -> impl Iterator<Item = String> {
     })
 }
 
+/// The name among these that is most like `written`, if one is like it.
+pub fn similar_name<'n>(written: &str, names: &[&'n str]) -> Option<&'n str> {
+    let parts: Vec<String> = words(written).collect();
+    let scored = names.iter().map(|name| {
+        let known: Vec<String> = words(name).collect();
+        (similarity(&parts, &known), *name)
+    });
+    let similar = scored.filter(|(score, _)| *score >= SIMILAR);
+    similar.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+}
+
 /// One writing for all: snake case, lower case.
 fn folded(name: &str) -> String {
     words(name).collect::<Vec<_>>().join("_")

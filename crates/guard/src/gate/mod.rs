@@ -6,6 +6,7 @@ mod approvals;
 mod clearance;
 mod dependency;
 mod gates;
+mod idle;
 mod mentioned;
 mod names;
 mod path_forms;
@@ -31,6 +32,7 @@ pub use dependency::{
     Turn, available,
 };
 pub use gates::{Decision, Gates, GatesBuilder, ORDER, RehearseError};
+pub use idle::IdleRule;
 pub use permission::{
     Action, PermissionOptions, PermissionOptionsError, PermissionRule, PermissionSettings,
 };

@@ -3,6 +3,7 @@ use counterfoil_tools::{Over, Pattern, PatternError, Spelled, in_order};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::idle::RuleTools;
 use super::names::any_name;
 
 /// `[tools.permissions]`: what runs without asking, what a person has to agree to, and what never
@@ -220,6 +221,14 @@ impl PermissionSettings {
             Some((action, rule)) => (action, Some(rule)),
             None => (self.default, None),
         }
+    }
+
+    /// The tools of each rule.
+    pub(super) fn tools(&self) -> impl Iterator<Item = RuleTools<'_>> {
+        self.rules.iter().enumerate().map(|(index, rule)| {
+            let name = format!("tools.permissions.rules[{index}]");
+            (name, &rule.tool, rule.tool.as_str())
+        })
     }
 
     /// The commands and texts that rules allow for a tool.

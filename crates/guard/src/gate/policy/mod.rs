@@ -9,6 +9,7 @@ use globset::{GlobSet, GlobSetBuilder};
 use regex::{RegexSet, RegexSetBuilder};
 use serde_json::Value;
 
+use super::idle::RuleTools;
 use super::names::other_name;
 use rule::Compiled;
 pub(super) use rule::{Globs, Wrong};
@@ -195,6 +196,13 @@ impl PolicySettings {
         let may_be_allowed = rules.on(tool).any(|(_, rule)| rule.effect == Effect::Allow);
         (*default == Effect::Deny && !may_be_allowed)
             .then(|| "no rule of `tools.policy` allows it".to_owned())
+    }
+
+    /// The tools of each rule that is in force.
+    pub(super) fn tools(&self) -> impl Iterator<Item = RuleTools<'_>> {
+        let policy = self.policy.as_ref().map(|(rules, _)| rules);
+        let all = policy.into_iter().chain(&self.authorization).flat_map(|rules| &rules.rules);
+        all.map(|rule| (rule.name.clone(), &rule.tool, rule.tool.as_str()))
     }
 
     pub(super) fn rule_on(&self, facts: &Facts<'_>) -> Ruling<'_> {

@@ -12,6 +12,8 @@ use crate::gate::mentioned::Named;
 #[derive(Debug, Clone)]
 pub(super) struct Compiled {
     pub(super) name: String,
+    /// The pattern of its tools. All rules' tools are matched together.
+    pub(super) tool: Pattern,
     pub(super) effect: Effect,
     pub(super) reason: Option<String>,
     pub(super) has_expression: bool,
@@ -58,7 +60,7 @@ impl Wrong {
 
 impl Compiled {
     pub(super) fn new(rule: &PolicyRule, name: String) -> Result<Self, Wrong> {
-        glob(rule.tools(), Over::Text).map_err(Wrong::at("tool"))?;
+        let tool = Pattern::new(rule.tools(), Over::Text).map_err(Wrong::at("tool"))?;
         if let Some(expression) = &rule.args_match {
             regular(expression).map_err(Wrong::at("args_match"))?;
         }
@@ -79,6 +81,7 @@ impl Compiled {
         });
         Ok(Self {
             name,
+            tool,
             effect: rule.effect,
             reason: rule.reason.clone(),
             has_expression: rule.args_match.is_some(),
