@@ -1,12 +1,15 @@
 //! The configured MCP servers (`[mcp.servers]`), with their tools as tools of a guard.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use counterfoil_guard::{Guard, Profile, SandboxOptions, StateFolder, ToolExecutor as _};
 use counterfoil_sandbox::ConfinedServer;
-use counterfoil_serve::{ClientOptions, McpExecutor, NamedServer, Program, Remote, Server};
+use counterfoil_serve::{
+    ClientOptions, McpExecutor, NamedServer, Program, Remote, Server, not_set, with_variables,
+};
 
 use crate::config::{Options, ServerOptions};
 use crate::exit::Complaint;
@@ -89,23 +92,23 @@ pub(crate) async fn offer(
     Ok(servers)
 }
 
+/// Checks the configured servers, without starting any. Returns a message for each server whose
+/// variables are not set here.
+pub(crate) fn check(configuration: &Options) -> anyhow::Result<Vec<String>> {
+    let servers = configured(configuration, None)?.into_iter();
+    let unset = servers.filter_map(|NamedServer { name, server, .. }| match server {
+        Server::Unset(names) => {
+            Some(format!("the MCP server `{name}` cannot be used: {}", not_set(&names)))
+        }
+        _ => None,
+    });
+    Ok(unset.collect())
+}
+
 /// Returns the configured servers.
 pub(crate) fn configured(
     configuration: &Options,
     state: Option<&StateFolder>,
-) -> anyhow::Result<Vec<NamedServer>> {
-    filled_by(configuration, state, filled)
-}
-
-/// Checks the configured servers, without starting any; the environment may differ.
-pub(crate) fn check(configuration: &Options) -> anyhow::Result<()> {
-    filled_by(configuration, None, |text| Ok(text.to_owned())).map(drop)
-}
-
-fn filled_by(
-    configuration: &Options,
-    state: Option<&StateFolder>,
-    filled: fn(&str) -> anyhow::Result<String>,
 ) -> anyhow::Result<Vec<NamedServer>> {
     let mut all = Vec::new();
     let servers = configuration.mcp.servers.iter();
@@ -127,19 +130,20 @@ fn filled_by(
         let limit = Duration::from_secs(options.timeout_secs);
         let server = match (&options.url, options.command.is_empty()) {
             (Some(url), true) => {
-                let headers =
-                    options.headers.iter().map(|(name, value)| Ok((name, filled(value)?)));
-                let headers = headers.collect::<anyhow::Result<Vec<_>>>().context(place.clone())?;
+                let (headers, unset) = all_filled(&options.headers).context(place.clone())?;
                 let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-                Server::Remote(Remote::new(url, headers, limit).context(place)?)
+                let headers = headers.filter(|_| unset.is_empty());
+                let remote = Remote::new(url, headers, limit).context(place)?;
+                if unset.is_empty() { Server::Remote(remote) } else { Server::Unset(unset) }
             }
             (None, false) => {
-                let env =
-                    options.env.iter().map(|(name, value)| Ok((name.clone(), filled(value)?)));
-                let env = env.collect::<anyhow::Result<_>>().context(place.clone())?;
+                let (env, unset) = all_filled(&options.env).context(place.clone())?;
                 let (words, folder) = (options.command.clone(), options.folder.clone());
                 let sandbox = confined(options, configuration, state).context(place)?;
-                Server::Command(Program { words, env, folder, sandbox })
+                match unset.is_empty() {
+                    true => Server::Command(Program { words, env, folder, sandbox }),
+                    false => Server::Unset(unset),
+                }
             }
             _ => return Err(wrong("set either `command` or `url`".to_owned()).into()),
         };
@@ -161,18 +165,31 @@ fn confined(
     Ok(Some(Arc::new(ConfinedServer::new(sandbox(state), options)?)))
 }
 
+/// Replaces each `${NAME}` in these values with the environment variable. Also returns the names of
+/// variables that are not set.
+fn all_filled(
+    values: &BTreeMap<String, String>,
+) -> anyhow::Result<(BTreeMap<String, String>, Vec<String>)> {
+    let mut unset = Vec::new();
+    let filled = values.iter().map(|(name, value)| {
+        let value = with_variables(value, &variable, &mut unset);
+        Ok((name.clone(), value.with_context(|| format!("`{name}`"))?))
+    });
+    let filled = filled.collect::<anyhow::Result<_>>()?;
+    Ok((filled, unset))
+}
+
 /// Replaces each `${NAME}` in a text with the environment variable.
 pub(crate) fn filled(text: &str) -> anyhow::Result<String> {
-    let (mut filled, mut rest) = (String::new(), text);
-    while let Some((before, behind)) = rest.split_once("${") {
-        let Some((name, after)) = behind.split_once('}') else { break };
-        filled.push_str(before);
-        filled.push_str(&std::env::var(name).map_err(|error| {
-            Complaint::new(format!("`${{{name}}}`: {error}"))
-                .help("set the variable, or `enabled = false` for the server")
-        })?);
-        rest = after;
+    let mut unset = Vec::new();
+    let filled = with_variables(text, &variable, &mut unset)?;
+    if !unset.is_empty() {
+        return Err(Complaint::new(not_set(&unset)).help("set it, or leave the header out").into());
     }
-    filled.push_str(rest);
     Ok(filled)
+}
+
+/// The value of an environment variable, if it is text.
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
 }

@@ -46,5 +46,8 @@ pub use mcp::{
     is_unseen, oddities, output, relay, serve,
 };
 pub use streams::relay_to;
-pub use upstream::{NamedServer, Program, Remote, RemoteError, Server, Servers, UpstreamError};
+pub use upstream::{
+    NamedServer, Program, Remote, RemoteError, Server, Servers, UpstreamError, VariableError,
+    not_set, with_variables,
+};
 pub use witness::{AskWitnessError, WitnessAnswer, ask_witness, latest_witnessed, serve_witness};

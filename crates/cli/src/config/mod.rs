@@ -25,6 +25,8 @@ mod unbuilt;
 mod usable;
 mod variables;
 
+#[cfg(feature = "guard")]
+pub(crate) use find::Configuration;
 pub(crate) use find::{beyond, find};
 #[cfg(feature = "guard")]
 pub(crate) use find::{find_without_broken_project, pasted};

@@ -399,7 +399,7 @@ impl Aggregate {
         let outcome = tokio::spawn(async move {
             let client = member.client().await?;
             let result = client.request_raw(&method, &params, Some(&to), Some(&asks)).await;
-            if matches!(result, Err(ClientError::Ended(_))) {
+            if matches!(result, Err(ClientError::Ended { .. })) {
                 member.broke().await;
             }
             Ok(result?.get().to_owned())
@@ -437,7 +437,7 @@ impl Aggregate {
             return Ok("{}".to_owned());
         }
         let result = client.request_raw(&asked.method, params, Some(&asked.to), None).await;
-        if matches!(result, Err(ClientError::Ended(_))) {
+        if matches!(result, Err(ClientError::Ended { .. })) {
             member.broke().await;
         }
         Ok(result?.get().to_owned())

@@ -17,8 +17,13 @@ pub enum ClientError {
         secs: u64,
     },
     /// The server ended, or its answer is incomplete.
-    #[error("the MCP server ended before it answered `{0}`")]
-    Ended(String),
+    #[error("the MCP server ended{} before it answered `{method}`", with_code(.code))]
+    Ended {
+        /// The method.
+        method: String,
+        /// The exit code of its process, if it is known.
+        code: Option<i32>,
+    },
     /// The server answered with an error.
     #[error("the MCP server returned an error for `{method}`: {message}")]
     Refused {
@@ -34,6 +39,10 @@ pub enum ClientError {
     /// The server asks for input from a person, which cannot be provided here.
     #[error("the MCP server asks the user a question, but no user is available")]
     NobodyToAsk,
+}
+
+fn with_code(code: &Option<i32>) -> String {
+    code.map(|code| format!(" with exit code {code}")).unwrap_or_default()
 }
 
 /// The server is unreachable.

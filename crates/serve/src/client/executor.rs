@@ -142,7 +142,7 @@ impl McpExecutor {
         match result {
             Ok(result) => Ok(Some(output(result))),
             Err(error) => {
-                if matches!(error, ClientError::Ended(_)) || client.has_ended() {
+                if matches!(error, ClientError::Ended { .. }) || client.has_ended() {
                     self.server.broke().await;
                 }
                 Err(failed(&error))
@@ -231,9 +231,12 @@ fn said(block: &Value) -> String {
 fn failed(error: &ClientError) -> ToolError {
     let category = match error {
         ClientError::TooSlow { .. } => ToolErrorCategory::Timeout,
-        ClientError::Ended(_)
+        ClientError::Ended { .. }
         | ClientError::Upstream(
-            UpstreamError::Ended | UpstreamError::NotReached(_) | UpstreamError::NotStarted { .. },
+            UpstreamError::Ended
+            | UpstreamError::NotReached(_)
+            | UpstreamError::NotStarted { .. }
+            | UpstreamError::Unset(_),
         ) => ToolErrorCategory::NetworkError,
         ClientError::Upstream(UpstreamError::Unreadable(_)) => ToolErrorCategory::ServerError,
         ClientError::NobodyToAsk => ToolErrorCategory::ConfirmationRequired,

@@ -157,12 +157,17 @@ impl Client {
             (Some(revision), _) => revision.as_str() < ALONE,
             // Many processes exit if the first message is not one they know.
             (None, Server::Command(_)) => true,
-            (None, Server::Remote(_) | Server::Several(_) | Server::Bridged(_)) => false,
+            (
+                None,
+                Server::Remote(_) | Server::Unset(_) | Server::Several(_) | Server::Bridged(_),
+            ) => false,
         };
         let mut client = Self::begin(server, options, begins_with_session)?;
         let greeted = client.greet().await;
         let other = match &greeted {
-            Err(ClientError::Refused { .. } | ClientError::Ended(_)) => options.revision.is_none(),
+            Err(ClientError::Refused { .. } | ClientError::Ended { .. }) => {
+                options.revision.is_none()
+            }
             _ => false,
         };
         if other {
@@ -403,7 +408,10 @@ impl Client {
             Err(ClientError::Upstream(UpstreamError::Ended)) => None,
             answer => answer?,
         };
-        let answer = answer.ok_or_else(|| ClientError::Ended(method.to_owned()))?;
+        let Some(answer) = answer else {
+            let code = self.upstream.exit_code().await;
+            return Err(ClientError::Ended { method: method.to_owned(), code });
+        };
         let answer = self.options.attributed(&answer)?;
         let message = Message::read(&answer).map_err(unreadable)?;
         if let Some(result) = message.members.get("result") {

@@ -5,6 +5,7 @@ mod process;
 mod remote;
 mod reply;
 mod servers;
+mod variables;
 
 use std::sync::Arc;
 
@@ -23,6 +24,7 @@ pub use remote::{Remote, RemoteError};
 pub use reply::UpstreamError;
 pub(crate) use reply::{Content, Flow, Reply};
 pub use servers::{NamedServer, Program, Server, Servers};
+pub use variables::{VariableError, not_set, with_variables};
 
 /// A connection to a server.
 #[derive(Debug)]
@@ -42,6 +44,7 @@ impl Server {
                 Upstream::Process(Box::new(Process::start(command, held, shared)?))
             }
             Self::Remote(remote) => Upstream::Remote(Arc::new(remote.session(shared))),
+            Self::Unset(names) => return Err(UpstreamError::Unset(names.clone())),
             Self::Several(servers) => {
                 Upstream::Aggregate(Arc::new(Aggregate::new(servers, true, shared)))
             }
@@ -110,6 +113,14 @@ impl Upstream {
             // Its response is dropped, which cancels it.
             Self::Remote(_) => {}
             Self::Aggregate(aggregate) => aggregate.give_up(id),
+        }
+    }
+
+    /// The exit code of a process that has ended by itself, if it has one.
+    pub(crate) async fn exit_code(&self) -> Option<i32> {
+        match self {
+            Self::Process(process) => process.exit_code().await,
+            Self::Remote(_) | Self::Aggregate(_) => None,
         }
     }
 

@@ -22,6 +22,9 @@ const UNHEARD: usize = 64;
 /// How long one reader may hold up the others.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long to wait for the exit code of a server that has closed its output.
+const EXIT: Duration = Duration::from_millis(500);
+
 /// How long a server may take to exit.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -138,6 +141,12 @@ impl Process {
 
     pub(crate) fn has_ended(&self) -> bool {
         self.routes().ended
+    }
+
+    /// The exit code of the process, which has closed its output, if it exits with one.
+    pub(crate) async fn exit_code(&self) -> Option<i32> {
+        let mut child = self.child.lock().await;
+        timeout(EXIT, child.wait()).await.ok()?.ok()?.code()
     }
 
     pub(crate) fn forget(&self, id: &str) {

@@ -127,6 +127,10 @@ impl Remote {
         Ok(Self(Arc::new(Parts { url: uri, headers: map, limit, client })))
     }
 
+    pub(crate) fn url(&self) -> String {
+        self.0.url.to_string()
+    }
+
     pub(crate) fn session(&self, shared: bool) -> RemoteSession {
         RemoteSession {
             remote: self.clone(),

@@ -6,6 +6,7 @@ use hyper::{HeaderMap, StatusCode};
 use tokio::sync::mpsc;
 
 use super::remote::Body;
+use super::variables::not_set;
 
 /// Why a server cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +19,9 @@ pub enum UpstreamError {
         /// The reason.
         reason: io::Error,
     },
+    /// Environment variables in its settings are not set.
+    #[error("{}", not_set(.0))]
+    Unset(Vec<String>),
     /// The server has ended.
     #[error("the MCP server has ended")]
     Ended,

@@ -21,6 +21,8 @@ pub enum Server {
     Command(Program),
     /// A server over HTTP.
     Remote(Remote),
+    /// A server that is not used, because these environment variables in its settings are not set.
+    Unset(Vec<String>),
     /// Several servers, whose names prefix those of their tools.
     Several(Servers),
     /// The first of these servers, which may use another protocol revision than its client.
@@ -82,6 +84,18 @@ pub struct NamedServer {
     pub server: Server,
     /// The time limit for each of its answers.
     pub limit: Duration,
+}
+
+impl NamedServer {
+    /// What identifies it besides its name: its command, or its URL.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        match &self.server {
+            Server::Command(program) => program.words.clone(),
+            Server::Remote(remote) => vec![remote.url()],
+            Server::Unset(_) | Server::Several(_) | Server::Bridged(_) => Vec::new(),
+        }
+    }
 }
 
 /// A set of servers that may change while clients are connected.

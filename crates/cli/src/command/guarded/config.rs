@@ -3,9 +3,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
+use counterfoil_guard::GuardSettings;
 use similar::TextDiff;
 
-use crate::config::{self, Migration};
+use crate::config::{self, Configuration, Migration};
 use crate::exit::{Complaint, Exit, note};
 use crate::global::Global;
 use crate::replace::replace;
@@ -74,9 +75,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         }
         Action::Check => {
             let found = config::find(&global.place())?;
-            let settings = found.options.guard().resolve()?;
-            config::names_exist(&found)?;
-            servers::check(&found.options)?;
+            let (settings, unset) = checked(&found)?;
             if found.files.is_empty() {
                 writeln!(out, "no configuration file; using defaults")?;
             }
@@ -84,6 +83,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
                 writeln!(out, "{}: valid", file.display())?;
             }
             settings.dependencies.notice().map(note).transpose()?;
+            unset.iter().try_for_each(note)?;
             let tools = &found.options.tools;
             for (section, is_off) in [
                 ("policy", !tools.policy.enabled && !tools.policy.rules.is_empty()),
@@ -112,6 +112,14 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         Action::Migrate { file, write } => migrate(global, file.as_deref(), *write, &mut out)?,
     }
     Ok(Exit::Clean)
+}
+
+/// Checks everything about a configuration that can be checked without using it. Also returns a
+/// message for each server whose variables are not set here.
+pub(super) fn checked(found: &Configuration) -> anyhow::Result<(GuardSettings, Vec<String>)> {
+    let settings = found.options.guard().resolve()?;
+    config::names_exist(found)?;
+    Ok((settings, servers::check(&found.options)?))
 }
 
 fn migrate(

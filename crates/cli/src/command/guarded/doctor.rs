@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::config::checked;
 use crate::choices::Colour;
 use crate::config;
 use crate::exit::Exit;
@@ -54,8 +55,8 @@ struct Outcome {
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let (mut checks, options) = match config::find(&global.place()) {
-        Ok(found) => match guard::settings(&found.options) {
-            Ok(_) => (vec![files::configuration(&found.files)], found.options),
+        Ok(found) => match checked(&found) {
+            Ok((_, unset)) => (files::configuration(&found.files, &unset), found.options),
             Err(error) => (vec![files::unusable(&error)], config::Options::default()),
         },
         Err(error) => (vec![files::unusable(&error)], config::Options::default()),

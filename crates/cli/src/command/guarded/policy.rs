@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::config::checked;
 use crate::config::{self, Files, Place};
 use crate::exit::{Exit, note};
 use crate::global::Global;
@@ -60,7 +61,7 @@ fn check(global: &Global, files: &[PathBuf], out: &mut impl Write) -> anyhow::Re
     };
     for place in places {
         let found = config::find(&place)?;
-        let settings = found.options.guard().resolve()?;
+        let (settings, _) = checked(&found)?;
         let tools = &found.options.tools;
         let named =
             found.files.first().map_or("defaults".into(), |file| file.display().to_string());

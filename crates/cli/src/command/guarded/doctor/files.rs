@@ -18,12 +18,16 @@ const KEYS: &str = "signing keys";
 const HOOKS: &str = "agents' hooks";
 const LEDGER: &str = "shared ledger";
 
-pub(super) fn configuration(files: &[PathBuf]) -> Check {
+/// The valid configuration, and what is `unset` in it.
+pub(super) fn configuration(files: &[PathBuf], unset: &[String]) -> Vec<Check> {
     let names: Vec<String> = files.iter().map(|path| path.display().to_string()).collect();
-    match names.is_empty() {
+    let valid = match names.is_empty() {
         true => Check::ok(CONFIGURATION, "no file; using defaults"),
         false => Check::ok(CONFIGURATION, format!("valid: {}", names.join(", "))),
-    }
+    };
+    let advice = "set the variables, or `enabled = false` for the server";
+    let unset = unset.iter().map(|what| Check::note(CONFIGURATION, what, advice));
+    std::iter::once(valid).chain(unset).collect()
 }
 
 pub(super) fn unusable(error: &anyhow::Error) -> Check {
