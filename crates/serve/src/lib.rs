@@ -43,7 +43,7 @@ pub use http::{
 };
 pub use mcp::{
     Ended, Gateway, GatewayError, PinStore, Pins, PinsError, RelayError, Step, ToolChange, input,
-    is_unseen, oddities, output, relay, serve,
+    is_unseen, oddities, output, relay, serve, unchecked_arguments,
 };
 pub use streams::relay_to;
 pub use upstream::{

@@ -29,6 +29,7 @@ mod server_questions;
 mod stdio;
 mod tasks;
 mod tools;
+mod unchecked;
 mod unreadable;
 mod waiting;
 
@@ -41,6 +42,7 @@ pub use relay::{Ended, RelayError, relay};
 pub(crate) use server::agreed;
 pub use server::serve;
 pub use stdio::{input, output};
+pub use unchecked::unchecked_arguments;
 
 pub(crate) use duplicates::twice;
 pub(crate) use framing::{on_one_line, write_message};

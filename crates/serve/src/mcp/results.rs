@@ -176,7 +176,12 @@ impl Gateway {
         let place = Place { first, last: !next.is_some_and(|next| next.is_string()) };
         let settings = self.guard.admission_settings();
         let watch = self.watch.as_deref();
-        let held = self.shared().offered.page(&tools, place, &self.server, settings, watch);
+        let held = {
+            let offered = &mut self.shared().offered;
+            let held = offered.page(&tools, place, &self.server, settings, watch);
+            offered.report_idle_rules(&self.guard);
+            held
+        };
         let never_runs = |tool: &RawValue| {
             let name = member(tool, "name");
             let name = name.as_ref().and_then(Value::as_str);

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use counterfoil_admission::AdmissionSettings;
 use counterfoil_formats::{ToolListError, read_lenient, read_tools};
-use counterfoil_guard::HostTools;
+use counterfoil_guard::{Guard, HostTools};
 use counterfoil_model::{Origin, Tool};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::lists::List;
 use super::looks::{oddities, oddities_of};
 use super::members::Members;
-use super::pins::{Pins, PinsError};
+use super::pins::{Pins, PinsError, UNREACHABLE};
+use super::unchecked::{unchecked, unchecked_in};
 
 /// Maximum number of tools per server.
 pub(super) const MOST_TOOLS: usize = 10_000;
@@ -38,6 +39,8 @@ pub(crate) struct Offered {
     pub(super) resources: BTreeMap<String, bool>,
     /// The resources in the list that is being read, page by page.
     pub(super) listed: BTreeSet<String>,
+    /// Of several servers, those that could not be reached when the client was greeted.
+    away: Vec<String>,
     /// Messages that were already logged.
     told: BTreeSet<String>,
     /// The complete list; `None` until all of it has been seen.
@@ -77,6 +80,8 @@ struct Entry {
     definition: Value,
     /// Whether it is new in the list.
     new: bool,
+    /// Why its arguments cannot be validated, if its definition cannot be read.
+    unread: Option<String>,
 }
 
 impl Offered {
@@ -107,7 +112,8 @@ impl Offered {
         let pinning_lists = std::mem::take(&mut self.pinning_lists);
         let resources = std::mem::take(&mut self.resources);
         let listed = std::mem::take(&mut self.listed);
-        *self = Self { told, pinning_lists, resources, listed, ..Self::default() };
+        let away = std::mem::take(&mut self.away);
+        *self = Self { told, pinning_lists, resources, listed, away, ..Self::default() };
     }
 
     /// Processes one page of `tools/list`. Returns the indexes of the entries to keep from the
@@ -152,7 +158,7 @@ impl Offered {
                 true => self::entry(at, raw),
                 false => Err(format!("only {MOST_TOOLS} tools of a server are read")),
             };
-            let Entry { tool, definition, .. } = match entry {
+            let Entry { tool, definition, unread, .. } = match entry {
                 Ok(entry) => entry,
                 Err(why) => {
                     self.tell(format!("entry {at} in the tools of `{server}` is invalid: {why}"));
@@ -170,10 +176,13 @@ impl Offered {
                     self.held.insert(name.clone());
                 }
             }
+            if let Some(why) = &unread {
+                self.tell(unchecked_in(server, &tool.name, why));
+            }
             if new {
                 self.definitions.insert(tool.name.clone(), definition.clone());
             }
-            read.push(Entry { at, tool, definition, new });
+            read.push(Entry { at, tool, definition, new, unread });
         }
         (read, odd)
     }
@@ -207,8 +216,21 @@ impl Offered {
             for issue in whole.issues() {
                 tracing::info!("tool `{}` of `{server}`: {}", issue.tool, issue.message);
             }
+            for (tool, why) in unchecked(whole.issues()) {
+                self.tell(unchecked_in(server, tool, why));
+            }
             self.whole = Some(whole);
         }
+    }
+
+    /// Reports the rules that match none of the tools in the whole list.
+    pub(crate) fn report_idle_rules(&mut self, guard: &Guard) {
+        if self.whole.is_none() {
+            return;
+        }
+        let names: Vec<&str> = self.definitions.keys().map(String::as_str).collect();
+        let idle = guard.idle_rules(&names, &self.away);
+        idle.into_iter().for_each(|rule| self.tell(rule.to_string()));
     }
 
     /// Reports oddities and changes of tools, and returns the names of those to hold.
@@ -264,6 +286,9 @@ impl Offered {
         for odd in oddities(&json!({ "instructions": said.get("instructions") })) {
             self.tell(format!("instructions of `{server}`: {odd}"));
         }
+        let away = said.get("_meta").and_then(|meta| meta.get(UNREACHABLE)?.as_array());
+        let away = away.into_iter().flatten().filter_map(Value::as_str);
+        self.away = away.map(str::to_owned).collect();
         let Some(watch) = watch else { return (false, false) };
         let mut held = |what: &str, changed: Result<bool, PinsError>| {
             let changed = match changed {
@@ -301,12 +326,16 @@ fn entry(at: usize, raw: &RawValue) -> Result<Entry, String> {
     let definition = read_lenient(raw.get().as_bytes()).map_err(|error| error.to_string())?;
     let name = definition.get("name").and_then(Value::as_str).filter(|name| !name.is_empty());
     let name = name.ok_or("it has no name")?.to_owned();
+    let mut unread = None;
     let tool = match read_tools(&Value::Array(vec![definition.clone()])) {
         Ok(tools) => tools.into_iter().find(|tool| tool.name == name),
         // Its calls are judged, but not validated.
-        Err(ToolListError::Wrong { .. }) => Some(Tool::named(&name)),
+        Err(wrong @ ToolListError::Wrong { .. }) => {
+            unread = Some(wrong.to_string());
+            Some(Tool::named(&name))
+        }
         Err(error) => return Err(error.to_string()),
     };
     let tool = tool.ok_or("it is not a tool definition")?;
-    Ok(Entry { at, tool, definition, new: true })
+    Ok(Entry { at, tool, definition, new: true, unread })
 }
