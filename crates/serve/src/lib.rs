@@ -42,8 +42,8 @@ pub use http::{
     serve_http,
 };
 pub use mcp::{
-    Ended, Gateway, GatewayError, PinStore, Pins, PinsError, RelayError, Step, ToolChange, input,
-    is_unseen, oddities, output, relay, serve, unchecked_arguments,
+    Ended, Gateway, GatewayError, PinStore, Pins, PinsError, RelayError, Step, StoreOf, ToolChange,
+    input, is_unseen, oddities, output, relay, serve, unchecked_arguments,
 };
 pub use streams::relay_to;
 pub use upstream::{

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::lists::List;
 use super::looks::sentences;
+use super::pins_of_servers::PinnedServers;
 
 /// Members of a tool that are for programs and people: they may change, but for the sentences in
 /// them, which a client may show a model.
@@ -54,6 +55,8 @@ pub trait PinStore: Send + Sync {
 /// The pins of one server.
 pub struct Pins {
     store: Box<dyn PinStore>,
+    /// The servers whose tools are pinned on their own.
+    several: Option<PinnedServers>,
 }
 
 /// A difference between a tool and its pin.
@@ -76,6 +79,20 @@ pub enum ToolChange {
         /// The members that changed, were added or were removed.
         members: Vec<String>,
     },
+}
+
+impl ToolChange {
+    pub(super) fn new_tool(tool: &Value) -> Self {
+        Self::New { tool: name(tool) }
+    }
+
+    /// The name of the tool.
+    #[must_use]
+    pub fn tool(&self) -> &str {
+        match self {
+            Self::New { tool } | Self::Twice { tool } | Self::Changed { tool, .. } => tool,
+        }
+    }
 }
 
 impl fmt::Display for ToolChange {
@@ -122,7 +139,15 @@ impl Pins {
     /// Pins in this store.
     #[must_use]
     pub fn in_store(store: Box<dyn PinStore>) -> Self {
-        Self { store }
+        Self::with_servers(store, None)
+    }
+
+    pub(super) fn with_servers(store: Box<dyn PinStore>, several: Option<PinnedServers>) -> Self {
+        Self { store, several }
+    }
+
+    pub(super) fn several(&self) -> Option<&PinnedServers> {
+        self.several.as_ref()
     }
 
     /// Compares a whole list with the pins; the first list is pinned. A change or a new tool is
@@ -131,8 +156,15 @@ impl Pins {
     /// # Errors
     /// When the pins cannot be read or written.
     pub fn compare(&self, tools: &[Value]) -> Result<Vec<ToolChange>, PinsError> {
+        match &self.several {
+            Some(several) => self.compare_each(several, tools),
+            None => self.compare_own(tools),
+        }
+    }
+
+    pub(super) fn compare_own(&self, tools: &[Value]) -> Result<Vec<ToolChange>, PinsError> {
         let Some(pinned) = self.read()?.tools else {
-            self.accept(tools)?;
+            self.accept_own(tools)?;
             return Ok(Vec::new());
         };
         let (mut changes, mut names) = (Vec::new(), BTreeSet::new());
@@ -142,7 +174,7 @@ impl Pins {
                 changes.push(ToolChange::Twice { tool: tool_name.clone() });
             }
             match pinned.get(&tool_name) {
-                None => changes.push(ToolChange::New { tool: tool_name }),
+                None => changes.push(ToolChange::new_tool(tool)),
                 Some(then) => {
                     let members = differing(then, tool);
                     if !members.is_empty() {
@@ -163,12 +195,7 @@ impl Pins {
     ) -> Result<(Vec<String>, BTreeSet<String>), PinsError> {
         let changes = self.compare(tools)?;
         let told = changes.iter().map(|change| format!("tools of `{server}`: {change}")).collect();
-        let names = changes.into_iter().map(|change| match change {
-            ToolChange::New { tool }
-            | ToolChange::Twice { tool }
-            | ToolChange::Changed { tool, .. } => tool,
-        });
-        Ok((told, names.collect()))
+        Ok((told, changes.iter().map(|change| change.tool().to_owned()).collect()))
     }
 
     /// Pins these tools, replacing earlier pins.
@@ -176,6 +203,10 @@ impl Pins {
     /// # Errors
     /// When the pins cannot be written.
     pub fn accept(&self, tools: &[Value]) -> Result<(), PinsError> {
+        self.accept_from(tools, &[])
+    }
+
+    pub(super) fn accept_own(&self, tools: &[Value]) -> Result<(), PinsError> {
         let tools = tools.iter().map(|tool| (name(tool), members(tool))).collect();
         self.write(|pinned| pinned.tools = Some(tools))
     }
@@ -257,7 +288,25 @@ impl Pins {
 
     /// Whether a list of tools has been pinned.
     pub(crate) fn have_tools(&self) -> Result<bool, PinsError> {
-        Ok(self.read()?.tools.is_some())
+        // Of several servers, each may be seen for the first time.
+        Ok(self.several.is_some() || self.read()?.tools.is_some())
+    }
+
+    pub(super) fn is_unwritten(&self) -> Result<bool, PinsError> {
+        Ok(self.store.read()?.is_none())
+    }
+
+    /// Copies the pins of this server's tools to `own`, unless it has pins itself.
+    pub(super) fn hand_down(&self, server: &str, own: &Self) -> Result<(), PinsError> {
+        let is_own = |name: &String, _: &mut _| {
+            name.strip_prefix(server).is_some_and(|rest| rest.starts_with("__"))
+        };
+        let Some(mut tools) = self.read()?.tools else { return Ok(()) };
+        tools.retain(is_own);
+        if tools.is_empty() || own.read()?.tools.is_some() {
+            return Ok(());
+        }
+        own.write(|pinned| pinned.tools = Some(tools))
     }
 
     fn read(&self) -> Result<Pinned, PinsError> {
