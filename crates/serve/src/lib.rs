@@ -43,7 +43,7 @@ pub use http::{
 };
 pub use mcp::{
     Ended, Gateway, GatewayError, PinStore, Pins, PinsError, RelayError, Step, StoreOf, ToolChange,
-    input, is_unseen, oddities, output, relay, serve, unchecked_arguments,
+    input, is_unseen, oddities, output, relay, serve, shown_members, unchecked_arguments,
 };
 pub use streams::relay_to;
 pub use upstream::{

@@ -150,7 +150,7 @@ fn what_a_server_offers_and_what_changed_in_it() {
     };
     let ran = run(&[]);
     assert_eq!(ran.code, 0, "{ran}");
-    assert!(ran.out.contains("sh: adder 1, protocol 2025-11-25, 1 tools"), "{ran}");
+    assert!(ran.out.contains("sh: adder 1, protocol 2025-11-25, 1 tool\n"), "{ran}");
     assert!(ran.out.contains("first seen now"), "{ran}");
     let ran = run(&[]);
     assert!(ran.code == 0 && ran.out.contains("no changes"), "{ran}");
@@ -160,6 +160,9 @@ fn what_a_server_offers_and_what_changed_in_it() {
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.out.contains("warning: it asks to hide something from the user"), "{ran}");
     assert!(ran.out.contains("`add` has changed since it was first seen: description"), "{ran}");
+    // The change can be reviewed: it is shown in full.
+    assert!(ran.out.contains("    description:\n      Adds. <IMPORTANT>"), "{ran}");
+    assert!(ran.out.contains("you read more.</IMPORTANT>"), "{ran}");
     let shown: Value = serde_json::from_str(&run(&["--format", "json"]).out).unwrap();
     assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
     std::fs::write(desk.path().join("server.sh"), server("Adds two numbers.")).unwrap();
@@ -188,7 +191,10 @@ fn what_a_server_offers_and_what_changed_in_it() {
     let ran = desk.spawn(&variables, &["mcp", "inspect", "--limit", "1", "--", "sleep", "5"], "");
     assert!(ran.code == 2 && ran.err.contains("did not answer `initialize` within 1 s"), "{ran}");
     let ran = desk.spawn(&variables, &["mcp", "inspect", "--", "true"], "");
-    assert!(ran.code == 2 && ran.err.contains("ended before it answered"), "{ran}");
+    assert!(
+        ran.code == 2 && ran.err.contains("ended with exit code 0 before it answered"),
+        "{ran}"
+    );
 }
 
 #[cfg(unix)]
@@ -376,9 +382,10 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
     assert_eq!(of(3)["result"]["content"][0]["text"], "the full moon", "{ran}");
     assert_eq!(of(4)["result"]["tools"][1]["name"], "sun__say", "{ran}");
     assert!(ran.out.contains("notifications/tools/list_changed"), "{ran}");
+    // A server that was added is seen for the first time.
     let ran = desk.spawn(&variables, &["--config", "mine.toml", "mcp", "inspect"], "");
     assert!(
-        ran.code == 1 && ran.out.contains("moon__say") && ran.out.contains("sun__say"),
+        ran.code == 0 && ran.out.contains("moon__say") && ran.out.contains("sun__say"),
         "{ran}"
     );
     let ran = desk.spawn(&variables, &["--config", "away.toml", "mcp", "inspect"], "");
@@ -452,4 +459,100 @@ fn a_server_of_the_configuration_is_confined_where_that_is_asked_for() {
         }
         assert!(ran.out.contains(&format!("\"{expected}\"")), "{file}: {ran}");
     }
+}
+
+/// A server with one tool that answers a call only after its input ends, or never.
+#[cfg(unix)]
+const SLOW: &str = r#"while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}' ;;
+    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"cancel_order","inputSchema":{"type":"object","properties":{"id":{"type":"string","pattern":"(?<=a)b"}}}}]}}' ;;
+    *'"tools/call"'*) echo called > called ;;
+  esac
+done"#;
+
+#[cfg(unix)]
+#[test]
+fn a_client_that_leaves_during_a_call_cancels_it() {
+    let begin = said(&[
+        request(1, "initialize", json!({})),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        request(2, "tools/list", json!({})),
+        request(3, "tools/call", json!({ "name": "cancel_order", "arguments": {} })),
+    ]);
+    let configuration = "[[tools.permissions.rules]]\ntool = \"cancel_ordr\"\naction = \"ask\"\n";
+    let desk = Desk::with(&[("slow.sh", SLOW), ("a", &begin), ("counterfoil.toml", configuration)]);
+    let variables = [("COUNTERFOIL_STATE", "state")];
+    let ran = converse(&desk, &variables, "cat a; await called called", "mcp -- sh slow.sh");
+    assert_eq!(ran.code, 0, "{ran}");
+    // What does not hold is said once.
+    let idle = "the rule `tools.permissions.rules[0]` for `cancel_ordr` matches no tool; did you \
+                mean `cancel_order`?";
+    assert_eq!(ran.err.matches(idle).count(), 1, "{ran}");
+    let unchecked = "not all arguments of `cancel_order` of `sh` can be validated";
+    assert_eq!(ran.err.matches(unchecked).count(), 1, "{ran}");
+    let ran = desk.spawn(&variables, &["audit", "query"], "");
+    assert!(ran.out.contains("Cancelled") && ran.out.contains("the client disconnected"), "{ran}");
+    let ran = desk.spawn(&variables, &["mcp", "inspect", "--", "sh", "slow.sh"], "");
+    assert!(ran.code == 1 && ran.out.contains(&format!("warning: {idle}")), "{ran}");
+    assert!(ran.out.contains("warning: not all arguments can be validated"), "{ran}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_is_not_set_disables_only_its_server() {
+    let two = "[mcp.servers.moon]\ncommand = [\"sh\", \"slow.sh\"]\n\
+               [mcp.servers.sun]\ncommand = [\"sh\", \"slow.sh\"]\n\
+               env = { A = \"${NO_KEY}\", B = \"${NO_OTHER}\" }\n";
+    let server =
+        |value: &str| format!("[mcp.servers.a]\ncommand = [\"x\"]\nenv = {{ A = \"{value}\" }}\n");
+    let desk = Desk::with(&[
+        ("slow.sh", SLOW),
+        ("two.toml", two),
+        ("open.toml", &server("${NO_KEY")),
+        ("default.toml", &server("${NO_KEY:-x}")),
+        ("both.toml", "[mcp.servers.a]\ncommand = [\"x\"]\nurl = \"http://x\"\n"),
+    ]);
+    let variables = [("COUNTERFOIL_STATE", "state")];
+    let run = |file: &str, words: &[&str]| {
+        desk.spawn(&variables, &[&["--config", file], words].concat(), "")
+    };
+    let unset = "the environment variables `NO_KEY`, `NO_OTHER` are not set";
+    let ran = run("two.toml", &["mcp", "inspect"]);
+    assert!(ran.code == 2 && ran.out.contains("moon__cancel_order"), "{ran}");
+    assert!(ran.out.contains("unreachable: sun") && ran.err.contains(unset), "{ran}");
+    let ran = run("two.toml", &["config", "check"]);
+    assert!(ran.code == 0 && ran.err.contains(&format!("`sun` cannot be used: {unset}")), "{ran}");
+    assert!(run("two.toml", &["doctor"]).out.contains(unset));
+    for (file, why) in [
+        ("open.toml", "`${NO_KEY` has no closing brace"),
+        ("default.toml", "only `${NAME}` is supported"),
+        ("both.toml", "either `command`"),
+    ] {
+        for command in [&["config", "check"][..], &["mcp"], &["policy", "check"]] {
+            let ran = run(file, command);
+            assert!(ran.code == 2 && ran.err.contains(why), "{command:?} {ran}");
+        }
+        let ran = run(file, &["doctor"]);
+        assert!(ran.code == 1 && ran.out.contains(why), "{ran}");
+    }
+    // The pins of a server that cannot be reached are kept.
+    let variables = [("COUNTERFOIL_STATE", "state"), ("NO_KEY", "1"), ("NO_OTHER", "2")];
+    let ran = desk.spawn(&variables, &["--config", "two.toml", "mcp", "inspect"], "");
+    assert!(!ran.out.contains("changed:"), "{ran}");
+    let ran = run("two.toml", &["mcp", "inspect", "--accept"]);
+    assert!(ran.out.contains("accepted: the tools of the servers that can be reached"), "{ran}");
+    let ran = desk.spawn(&variables, &["--config", "two.toml", "mcp", "inspect"], "");
+    assert!(!ran.out.contains("changed:") && ran.out.contains("no changes"), "{ran}");
+}
+
+#[test]
+fn the_command_of_a_server_belongs_behind_two_dashes() {
+    let desk = Desk::with(&[]);
+    let ran = desk.spawn(&[], &["mcp", "python3", "server.py"], "");
+    let tip = "write `--` before a server's command: `counterfoil mcp -- python3 server.py`";
+    assert!(ran.code == 2 && ran.err.contains(tip), "{ran}");
+    let ran = desk.spawn(&[], &["mcp", "instal", "cursor"], "");
+    assert!(ran.code == 2 && ran.err.contains("did you mean `install`?"), "{ran}");
 }

@@ -27,6 +27,7 @@ mod resources;
 mod results;
 mod server;
 mod server_questions;
+mod shown_change;
 mod stdio;
 mod tasks;
 mod tools;
@@ -43,6 +44,7 @@ pub use pins_of_servers::StoreOf;
 pub use relay::{Ended, RelayError, relay};
 pub(crate) use server::agreed;
 pub use server::serve;
+pub use shown_change::shown_members;
 pub use stdio::{input, output};
 pub use unchecked::unchecked_arguments;
 

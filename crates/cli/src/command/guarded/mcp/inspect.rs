@@ -4,8 +4,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
+use counterfoil_guard::GuardSettings;
 use counterfoil_model::Digest;
-use counterfoil_serve::{ClientOptions, Offer, PinStore, Pins, Server, Servers, inspect, oddities};
+use counterfoil_serve::{
+    ClientOptions, NamedServer, Offer, PinStore, Pins, Server, Servers, ToolChange, inspect,
+    oddities, shown_members, unchecked_arguments,
+};
 use serde_json::{Value, json};
 
 use super::reach::Reach;
@@ -16,6 +20,7 @@ use crate::global::Global;
 use crate::replace::replace;
 use crate::servers::configured;
 use crate::state::State;
+use crate::suggest::count;
 
 /// Show what a server offers, anything suspicious in it, and what has changed since the server was
 /// first seen
@@ -52,21 +57,27 @@ enum Format {
     Json,
 }
 
-/// Returns the file for a server's pins. Its name depends on the command or URL, because each
-/// client has its own name for a server. The configured servers share one file.
-pub(super) fn place(state: &State, reach: &Reach) -> PathBuf {
-    if !reach.is_named() {
-        return state.folder().pins().join("configured.json");
+/// Returns the pins of a server. The file's name depends on the command or URL, because each client
+/// has its own name for a server. Each configured server has its own file for its tools.
+pub(super) fn pins(state: &State, reach: &Reach, servers: &Servers) -> Pins {
+    let folder = state.folder().pins();
+    if reach.is_named() {
+        let place = folder.join(file_name(&reach.own_name(), &reach.words()));
+        return Pins::in_store(Box::new(InFile(place)));
     }
-    let digest = Digest::of_json(&json!(reach.words())).to_string();
-    let letters = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
-    let name: String = reach.own_name().chars().map(letters).collect();
-    let file = format!("{name}-{}.json", digest.get(..12).unwrap_or_default());
-    state.folder().pins().join(file)
+    let shared = Box::new(InFile(folder.join("configured.json")));
+    let store_of = move |server: &NamedServer| -> Box<dyn PinStore> {
+        let name = format!("configured-{}", server.name);
+        Box::new(InFile(folder.join(file_name(&name, &server.words()))))
+    };
+    Pins::of_servers(shared, servers.clone(), Box::new(store_of))
 }
 
-pub(super) fn in_file(place: PathBuf) -> Pins {
-    Pins::in_store(Box::new(InFile(place)))
+fn file_name(name: &str, words: &[String]) -> String {
+    let digest = Digest::of_json(&json!(words)).to_string();
+    let letters = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    let name: String = name.chars().map(letters).collect();
+    format!("{name}-{}.json", digest.get(..12).unwrap_or_default())
 }
 
 struct InFile(PathBuf);
@@ -87,47 +98,36 @@ impl PinStore for InFile {
 
 pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
     let reach = &arguments.reach;
-    let (server, name) = match reach.is_named() {
-        true => (reach.server()?, reach.name()),
-        false => {
-            let state = global.state()?.folder();
-            let servers = configured(&config::find(&global.place())?.options, Some(&state))?;
-            let server = match servers.is_empty() {
-                // Reports what is missing.
-                true => reach.server()?,
-                false => Server::Several(Servers::new(servers)),
-            };
-            (server, "mcp".to_owned())
-        }
+    let options = config::find(&global.place())?.options;
+    let settings = options.guard().resolve()?;
+    let servers = match reach.is_named() {
+        true => Vec::new(),
+        false => configured(&options, Some(&global.state()?.folder()))?,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.context("cannot start the event loop")?;
-    let options = ClientOptions::within(Duration::from_secs(arguments.limit));
-    let offer = runtime.block_on(inspect(&server, &options)).map_err(|error| {
-        let help = match server {
-            Server::Remote(_) => {
-                "check the address, and whether the server requires a header (`--header`)"
-            }
-            _ => "run this command by hand to check that it starts an MCP server",
-        };
-        Complaint::new(format!("`{name}`: {error}")).help(help)
-    })?;
-    let place = place(&global.state()?.create()?, reach);
-    let reference = match (arguments.accept, place.exists()) {
+    let servers = Servers::new(servers);
+    let (server, name) = match (reach.is_named(), servers.is_empty()) {
+        // Without any server, reports what is missing.
+        (true, _) | (false, true) => (reach.server()?, reach.name()),
+        (false, false) => (Server::Several(servers.clone()), "mcp".to_owned()),
+    };
+    let offer = offer_of(&server, &name, arguments.limit)?;
+    let pins = pins(&global.state()?.create()?, reach, &servers);
+    let reference = match (arguments.accept, pins.are_empty()?) {
         (true, _) => Reference::Accepted,
-        (false, true) => Reference::Earlier,
-        (false, false) => Reference::New,
+        (false, false) => Reference::Earlier,
+        (false, true) => Reference::New,
     };
-    let pins = in_file(place);
     let changes = match arguments.accept {
         true => accepted(&pins, &offer)?,
         false => changed(&pins, &offer)?,
     };
-    let odd = offer.tools.iter().any(|tool| !oddities(tool).is_empty())
-        || !odd_instructions(&offer).is_empty();
+    let warnings = warnings(&offer, &settings);
+    let odd = offer.tools.iter().any(|tool| !doubts(tool).is_empty())
+        || !odd_instructions(&offer).is_empty()
+        || !warnings.is_empty();
     match arguments.format {
-        Format::Json => json_of(&name, &offer, &changes)?,
-        Format::Text => text_of(&name, &offer, &changes, reference)?,
+        Format::Json => json_of(&name, &offer, &changes, &warnings)?,
+        Format::Text => text_of(&name, &offer, &changes, &warnings, reference)?,
     }
     Ok(match (offer.unreachable.is_empty(), odd || !changes.is_empty()) {
         (false, _) => Exit::Input,
@@ -135,6 +135,45 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         (true, false) => Exit::Clean,
     })
 }
+
+fn offer_of(server: &Server, name: &str, limit: u64) -> anyhow::Result<Offer> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.context("cannot start the event loop")?;
+    let options = ClientOptions::within(Duration::from_secs(limit));
+    runtime.block_on(inspect(server, &options)).map_err(|error| {
+        let help = match server {
+            Server::Remote(_) => {
+                "check the address, and whether the server requires a header (`--header`)"
+            }
+            _ => "run this command by hand to check that it starts an MCP server",
+        };
+        Complaint::new(format!("`{name}`: {error}")).help(help).into()
+    })
+}
+
+/// The rules that match no tool.
+fn warnings(offer: &Offer, settings: &GuardSettings) -> Vec<String> {
+    let names = offer.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
+    let idle = settings.idle_rules(&names.collect::<Vec<_>>(), &offer.unreachable);
+    idle.iter().map(ToString::to_string).collect()
+}
+
+/// What is odd about a tool, and whether its arguments cannot be validated.
+fn doubts(tool: &Value) -> Vec<String> {
+    let unchecked = unchecked_arguments(tool);
+    let unchecked = unchecked.map(|why| format!("not all arguments can be validated: {why}"));
+    oddities(tool).into_iter().chain(unchecked).collect()
+}
+
+/// A difference from the pins.
+struct Change {
+    text: String,
+    /// What a person has to review.
+    full: Vec<String>,
+}
+
+/// The width of a definition that is shown in full.
+const WIDTH: usize = 92;
 
 /// The definitions with which later ones are compared.
 #[derive(Debug, Clone, Copy)]
@@ -147,9 +186,13 @@ enum Reference {
     Accepted,
 }
 
-/// Accepts all changes, so that none are left.
-fn accepted(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<String>> {
-    pins.accept(&offer.tools)?;
+/// Accepts all changes, so that none are left, except for servers that cannot be reached.
+fn accepted(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<Change>> {
+    pins.accept_from(&offer.tools, &offer.unreachable)?;
+    if !offer.unreachable.is_empty() {
+        // The greeting lacks what these servers say in it.
+        return Ok(Vec::new());
+    }
     pins.accept_instructions(offer.instructions.as_deref())?;
     pins.accept_greeting(&offer.greeting)?;
     // Prompts and resources are not listed here; the next ones that a client sees become the
@@ -158,27 +201,53 @@ fn accepted(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<String>> {
     Ok(Vec::new())
 }
 
-fn changed(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<String>> {
+fn changed(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<Change>> {
     let changes = pins.compare(&offer.tools)?;
-    let mut changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
+    let mut changes: Vec<Change> = changes.iter().map(|change| in_full(change, offer)).collect();
+    let mut texts = Vec::new();
     if pins.instructions_changed(offer.instructions.as_deref())? {
-        changes
-            .push("the server's instructions have changed since they were first seen".to_owned());
+        let full = offer.instructions.iter().flat_map(|text| text.lines()).map(str::to_owned);
+        changes.push(Change {
+            text: "the server's instructions have changed since they were first seen".to_owned(),
+            full: full.collect(),
+        });
     }
     if pins.greeting_changed(&offer.greeting)? {
-        let what = "other texts in the server's `initialize` result have changed since they were \
-                    first seen";
-        changes.push(what.to_owned());
+        texts.push(
+            "other texts in the server's `initialize` result have changed since they were first \
+             seen",
+        );
     }
+    changes
+        .extend(texts.into_iter().map(|text| Change { text: text.to_owned(), full: Vec::new() }));
     Ok(changes)
+}
+
+/// A change with the definition as it is now.
+fn in_full(change: &ToolChange, offer: &Offer) -> Change {
+    let is_it = |tool: &&Value| tool.get("name").and_then(Value::as_str) == Some(change.tool());
+    let full = offer.tools.iter().filter(is_it).flat_map(|tool| {
+        let members: Vec<String> = match change {
+            ToolChange::Changed { members, .. } => members.clone(),
+            _ => tool.as_object().into_iter().flat_map(|tool| tool.keys()).cloned().collect(),
+        };
+        shown_members(tool, &members, WIDTH)
+    });
+    Change { text: change.to_string(), full: full.collect() }
 }
 
 fn odd_instructions(offer: &Offer) -> Vec<String> {
     oddities(&json!({ "instructions": offer.instructions }))
 }
 
-fn json_of(name: &str, offer: &Offer, changes: &[String]) -> anyhow::Result<()> {
-    let tools = offer.tools.iter().map(|tool| json!({ "tool": tool, "odd": oddities(tool) }));
+fn json_of(
+    name: &str,
+    offer: &Offer,
+    changes: &[Change],
+    warnings: &[String],
+) -> anyhow::Result<()> {
+    let tools = offer.tools.iter().map(|tool| json!({ "tool": tool, "odd": doubts(tool) }));
+    let changes: Vec<&str> = changes.iter().map(|change| change.text.as_str()).collect();
     let shown = json!({
         "name": name,
         "server": offer.server.as_ref().map(|(name, version)| json!({ "name": name, "version": version })),
@@ -188,6 +257,7 @@ fn json_of(name: &str, offer: &Offer, changes: &[String]) -> anyhow::Result<()> 
         }),
         "tools": tools.collect::<Vec<_>>(),
         "changes": changes,
+        "warnings": warnings,
         "unreachable": offer.unreachable,
     });
     writeln!(io::stdout(), "{shown:#}")?;
@@ -197,14 +267,15 @@ fn json_of(name: &str, offer: &Offer, changes: &[String]) -> anyhow::Result<()> 
 fn text_of(
     name: &str,
     offer: &Offer,
-    changes: &[String],
+    changes: &[Change],
+    warnings: &[String],
     reference: Reference,
 ) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     let (of, version) = offer.server.clone().unwrap_or_default();
     let revision = offer.revision.as_deref().unwrap_or("unknown");
-    let count = offer.tools.len();
-    writeln!(out, "{name}: {of} {version}, protocol {revision}, {count} tools")?;
+    let count = count(offer.tools.len(), "tool");
+    writeln!(out, "{name}: {of} {version}, protocol {revision}, {count}")?;
     let widest = offer.tools.iter().map(|tool| shown(tool, "name").chars().count()).max();
     for tool in &offer.tools {
         let what = shown(tool, "description");
@@ -213,7 +284,7 @@ fn text_of(
         let more = if short.len() < what.trim_end().len() { " …" } else { "" };
         let width = widest.unwrap_or_default().min(40);
         writeln!(out, "  {:width$}  {short}{more}", shown(tool, "name"))?;
-        for odd in oddities(tool) {
+        for odd in doubts(tool) {
             writeln!(out, "  {:width$}  warning: {}", "", clean(&odd))?;
         }
     }
@@ -223,10 +294,33 @@ fn text_of(
     for name in &offer.unreachable {
         writeln!(out, "unreachable: {name}")?;
     }
-    for change in changes {
-        writeln!(out, "changed: {}", clean(change))?;
+    for warning in warnings {
+        writeln!(out, "warning: {}", clean(warning))?;
     }
+    for change in changes {
+        writeln!(out, "changed: {}", clean(&change.text))?;
+        for line in &change.full {
+            writeln!(out, "    {}", clean(line))?;
+        }
+    }
+    ending(&mut out, offer, changes, reference)
+}
+
+/// What the definitions were compared with, and what to do next.
+fn ending(
+    out: &mut impl io::Write,
+    offer: &Offer,
+    changes: &[Change],
+    reference: Reference,
+) -> anyhow::Result<()> {
     match (reference, changes.is_empty()) {
+        (Reference::Accepted, _) if !offer.unreachable.is_empty() => {
+            writeln!(
+                out,
+                "accepted: the tools of the servers that can be reached; what is known of the \
+                 others, and of all instructions, is kept"
+            )?;
+        }
         (Reference::Accepted, _) => {
             writeln!(out, "accepted: later versions will be compared with this one")?;
         }

@@ -11,7 +11,7 @@ use crate::servers::filled;
 pub(super) const REPLY: Duration = Duration::from_secs(300);
 
 /// A server, and how to reach it.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct Reach {
     /// The server's command, after `--`
     #[arg(last = true, value_name = "COMMAND")]

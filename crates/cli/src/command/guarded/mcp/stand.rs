@@ -182,7 +182,7 @@ impl Standing<'_> {
     async fn before_process(self) -> anyhow::Result<Exit> {
         let reach = &self.arguments.reach;
         let Some((program, rest)) = reach.command.split_first() else { return Ok(Exit::Input) };
-        let pins = inspect::in_file(inspect::place(&self.state, reach));
+        let pins = inspect::pins(&self.state, reach, &self.servers);
         let name = reach.name();
         let gateway = Gateway::new(self.guard, self.start, &name)?
             .watching(pins, self.arguments.hold_changes)
@@ -201,7 +201,7 @@ impl Standing<'_> {
 
     async fn over_streams(self) -> anyhow::Result<Exit> {
         let server = self.server()?;
-        let pins = inspect::in_file(inspect::place(&self.state, &self.arguments.reach));
+        let pins = inspect::pins(&self.state, &self.arguments.reach, &self.servers);
         let name = self.name();
         let gateway = Gateway::new(self.guard, self.start, &name)?
             .watching(pins, self.arguments.hold_changes)
@@ -219,13 +219,15 @@ impl Standing<'_> {
             idle: Duration::from_secs(listen.idle_secs),
         };
         let (server, name) = (self.server()?, self.name());
-        let place = inspect::place(&self.state, &self.arguments.reach);
+        let (state, reach) = (self.state.clone(), self.arguments.reach.clone());
+        let servers = self.servers.clone();
         let (guard, hold) = (self.guard.clone(), self.arguments.hold_changes);
         let redacts = self.options.mcp.redact_results;
         let start = self.start.clone();
         let gateway_server = HttpGateway::new(server, access, limits, move || {
             let gateway = Gateway::new(guard.clone(), start.clone(), &name)?;
-            Ok(gateway.watching(inspect::in_file(place.clone()), hold).redacting(redacts))
+            let pins = inspect::pins(&state, &reach, &servers);
+            Ok(gateway.watching(pins, hold).redacting(redacts))
         });
         let listener = TcpListener::bind(address)
             .await
