@@ -12,7 +12,8 @@ pub const SHELL_OUTPUT: &str = "shell_output";
 pub struct FixationOptions {
     /// The number of identical calls without progress at which the model gets a note.
     pub nudge: usize,
-    /// The number of identical calls without progress at which further ones are refused.
+    /// The number of identical calls without progress at which further ones are refused. The MCP
+    /// gateway and hooks refuse none: they cannot tell whether the user wants the call again.
     pub refuse: usize,
     /// The number of calls of one tool in a row at which the model gets a note; if not set, there
     /// is no such limit.
