@@ -54,6 +54,7 @@ mod named;
 mod offer;
 mod options;
 mod overflow;
+mod permitted;
 mod ports;
 mod read_only;
 mod recording;

@@ -28,7 +28,6 @@ pub use answer::Answer;
 pub use changed::CHANGED_BY_PERSON;
 pub use error::CallError;
 pub(crate) use judge::{Ruling, Stopped};
-pub(crate) use open::Permitted;
 pub(crate) use performer::Performer;
 
 impl Session {

@@ -12,16 +12,9 @@ use crate::admitted::Admitted;
 use crate::approve::approval_used;
 use crate::gate::{GateId, Reason};
 use crate::guard::Guard;
+use crate::permitted::Permitted;
 use crate::recording::Recording;
 use crate::session::Session;
-
-/// What permits a call.
-#[derive(Debug)]
-pub(crate) struct Permitted {
-    pub(crate) basis: PermitBasis,
-    /// The rules that decided, if the basis does not name them.
-    pub(crate) rules: Vec<String>,
-}
 
 impl Guard {
     /// Reserves the quota and records the intent, in one step, before any effect.

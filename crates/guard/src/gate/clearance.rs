@@ -7,7 +7,7 @@ use super::approvals::Agreed;
 use super::permit::{AnyPermit, ByApproval, ByPolicy, Permit};
 use super::verdict::{GateId, Judged, Question, in_words};
 use crate::admitted::Admitted;
-use crate::call::Permitted;
+use crate::permitted::Permitted;
 
 /// The gates' permission for one call. It is worth nothing by itself: only the guard turns it into
 /// permits, one for each attempt, once the intent is recorded in the ledger.

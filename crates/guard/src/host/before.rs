@@ -9,9 +9,10 @@ use super::hosted_call::HostedCall;
 use super::{repetition, secrets};
 use crate::admitted::Admitted;
 use crate::auditing::AuditContext;
-use crate::call::{CallError, Performer, Permitted, Ruling, Stopped};
+use crate::call::{CallError, Performer, Ruling, Stopped};
 use crate::gate::{Clearance, GateId, Gates, Judged, Question, Reason};
 use crate::guard::Guard;
+use crate::permitted::Permitted;
 use crate::recording::Recording;
 use crate::session::{Session, Surroundings};
 

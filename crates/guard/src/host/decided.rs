@@ -5,8 +5,9 @@ use counterfoil_model::PermitBasis;
 use super::before::{Before, not_agreed};
 use crate::admitted::Admitted;
 use crate::auditing::AuditContext;
-use crate::call::{CallError, Permitted, Stopped};
+use crate::call::{CallError, Stopped};
 use crate::gate::{CANCELLED, Judged, Question, Reason};
+use crate::permitted::Permitted;
 use crate::session::{Session, Surroundings};
 
 /// A call that a person is asked about by the host, which reports the answer. It has no receipt
