@@ -24,6 +24,9 @@ pub(crate) enum Shape {
     Part,
 }
 
+/// A time in milliseconds, and as it is written.
+pub(crate) type Time = (i64, String);
+
 /// How a format reads its values.
 pub(crate) trait Values {
     /// What kind of value this is, if it is not an array.
@@ -32,6 +35,16 @@ pub(crate) trait Values {
     /// The session that a part belongs to, for inputs that mix rows of several sessions.
     fn session_of(&self, _value: &RawValue) -> Option<String> {
         None
+    }
+
+    /// When a part happened. The parts of a session that have times are read in their order.
+    fn time_of(&self, _value: &RawValue) -> Option<Time> {
+        None
+    }
+
+    /// The values in a list, or in an export that wraps one.
+    fn rows<'v>(&self, value: &'v RawValue) -> Option<Vec<&'v RawValue>> {
+        fields::array(value)
     }
 
     /// Reads one value into a session.
@@ -161,7 +174,7 @@ pub(crate) fn read_values<V: Values>(
     }
     walk.problems(source.take_problems());
     let parts = std::mem::take(&mut walk.parts);
-    parts.sessions.into_iter().for_each(|session| walk.give(session));
+    parts.finish(values).into_iter().for_each(|session| walk.give(session));
     let stray = std::mem::take(&mut walk.stray);
     source.report(stray);
     Ok(())
@@ -186,25 +199,56 @@ struct Together {
     places: HashMap<Option<String>, usize>,
     /// Index of the session that received the latest part.
     latest: usize,
+    /// Parts that are read at the end, in the order of their times.
+    waiting: Vec<Waiting>,
+}
+
+/// A part that is read at its time.
+struct Waiting {
+    session: usize,
+    time: Time,
+    line: usize,
+    text: String,
 }
 
 impl Together {
-    /// Reads a part into the session with that name. A new session is created by `open`, which is
-    /// given the number of earlier ones.
-    fn read(
+    /// Reads a part into its session. A new session is created by `open`, which is given the number
+    /// of earlier ones.
+    fn read<V: Values>(
         &mut self,
-        name: Option<String>,
+        values: &V,
+        raw: &RawValue,
+        place: &mut Locator<'_>,
+        cut: Option<Cut>,
         open: impl FnOnce(usize) -> Session,
-        read: impl FnOnce(&mut Session),
     ) {
         let count = self.sessions.len();
-        self.latest = *self.places.entry(name).or_insert(count);
+        self.latest = *self.places.entry(values.session_of(raw)).or_insert(count);
         if self.latest == count {
             self.sessions.push(open(count));
         }
-        if let Some(session) = self.latest() {
-            read(session);
+        let at = self.latest;
+        let Some(session) = self.sessions.get_mut(at) else { return };
+        if let Some(time) = values.time_of(raw) {
+            let (line, text) = (place.line_of(raw.get()), raw.get().to_owned());
+            self.waiting.push(Waiting { session: at, time, line, text });
+        } else {
+            values.read_value(raw, place, session);
         }
+        note_cut(session, cut);
+    }
+
+    /// The sessions, with the parts that were waiting.
+    fn finish<V: Values>(mut self, values: &V) -> Vec<Session> {
+        self.waiting.sort_by(|a, b| (a.session, &a.time).cmp(&(b.session, &b.time)));
+        for Waiting { session, line, text, .. } in &self.waiting {
+            if let Some(session) = self.sessions.get_mut(*session)
+                && let Ok(raw) = serde_json::from_str::<&RawValue>(text)
+            {
+                values.read_value(raw, &mut Locator::new(text, *line), session);
+            }
+        }
+        self.sessions
     }
 
     fn latest(&mut self) -> Option<&mut Session> {
@@ -224,7 +268,7 @@ impl<V: Values> Walk<'_, V> {
     /// Reads a value at the top level. `cut` says where the input ended in the middle
     /// of it.
     fn top(&mut self, raw: &RawValue, place: &mut Locator<'_>, cut: Option<Cut>) {
-        let Some(list) = fields::array(raw) else {
+        let Some(list) = self.values.rows(raw) else {
             if let Some(texts) = self.composed(raw, place.line_of(raw.get())) {
                 return texts.iter().for_each(|text| self.exchange(text, place, cut));
             }
@@ -238,10 +282,7 @@ impl<V: Values> Walk<'_, V> {
                         session.problems(std::mem::take(stray));
                         session
                     };
-                    self.parts.read(values.session_of(raw), open, |session| {
-                        values.read_value(raw, place, session);
-                        note_cut(session, cut);
-                    });
+                    self.parts.read(values, raw, place, cut, open);
                 }
             }
             return;
@@ -264,12 +305,9 @@ impl<V: Values> Walk<'_, V> {
                 continue;
             }
             let open = |before| Session::new(numbered(self.name, self.given + before), self.format);
-            together.read(self.values.session_of(raw), open, |session| {
-                self.values.read_value(raw, place, session);
-                note_cut(session, cut);
-            });
+            together.read(self.values, raw, place, cut, open);
         }
-        together.sessions.into_iter().for_each(|session| self.give(session));
+        together.finish(self.values).into_iter().for_each(|session| self.give(session));
     }
 
     /// The conversations of a logged request and its response, or of an evaluation's results.

@@ -73,10 +73,11 @@ pub(crate) fn composed(text: &str) -> Option<String> {
     let name = NAMES.iter().find_map(|name| fields.string(name)).filter(|name| !name.is_empty());
     // Messages without a response next to them are already a conversation.
     let own = fields.has("messages").then(|| conversation_of(&mut fields));
-    let mut answered_by = None;
+    let (mut answered_by, mut unread) = (None, None);
     let answered = RESPONSES.iter().find_map(|name| {
         let raw = fields.take(name)?;
         answered_by = model_of(raw, DEPTH);
+        unread = unread.or(Some((name, raw)));
         answer(raw, DEPTH)
     });
     let asked = match own {
@@ -96,8 +97,13 @@ pub(crate) fn composed(text: &str) -> Option<String> {
             Some(tools.get().to_owned())
         });
     }
+    let unread = unread.filter(|_| answered.is_none());
     messages.extend(answered);
     let mut whole = String::from("{");
+    // No reader takes this member, so it is reported.
+    if let Some((name, raw)) = unread {
+        whole.push_str(&format!("\"{name}\":{},", raw.get()));
+    }
     if let Some(name) = name {
         whole.push_str(&format!("\"id\":{},", serde_json::Value::from(name.as_ref())));
     }

@@ -16,6 +16,10 @@ pub(crate) struct Session {
     pub(crate) transcript: Transcript,
     /// Positions of messages and results by id, for logs that record things several times.
     pub(crate) told: HashMap<String, usize>,
+    /// How often the part being read may repeat a message of earlier parts.
+    repeats: HashMap<String, usize>,
+    /// The first member with an agent's answer that was not understood, and its line.
+    unread_answer: Option<(usize, String)>,
     problems: Vec<Problem>,
     reason: String,
     unparsed: usize,
@@ -55,6 +59,22 @@ pub(crate) fn holds_no_call(kind: &str) -> bool {
 const MODEL_MEMBERS: [&str; 7] =
     ["model", "model_name", "modelName", "modelID", "model_slug", "modelVersion", "model_version"];
 
+/// Members that hold what an agent answered, in any format.
+const ANSWERS: [&str; 12] = [
+    "output",
+    "outputs",
+    "response",
+    "responses",
+    "response_body",
+    "responseBody",
+    "completion",
+    "generations",
+    "choices",
+    "answer",
+    "reply",
+    "result",
+];
+
 /// Suffixes of member names that hold calls or their results, in any format.
 const CALL_MEMBERS: [&str; 14] = [
     "toolcall",
@@ -88,6 +108,8 @@ impl Session {
         Self {
             transcript: Transcript::new(id, format),
             told: HashMap::new(),
+            repeats: HashMap::new(),
+            unread_answer: None,
             problems: Vec::new(),
             reason: String::new(),
             unparsed: 0,
@@ -100,7 +122,43 @@ impl Session {
         message.calls.iter_mut().filter(|c| c.line == 0).for_each(|c| c.line = line);
         message.outcomes.iter_mut().filter(|o| o.line == 0).for_each(|o| o.line = line);
         message.outcomes.iter_mut().for_each(Outcome::unwrap_command);
+        if !self.repeats.is_empty() {
+            let repeated = key(&message);
+            if let Some(count) = self.repeats.get_mut(&repeated).filter(|count| **count > 0) {
+                *count -= 1;
+                return self.repeated(message, &repeated);
+            }
+        }
         self.transcript.messages.push(message);
+    }
+
+    /// Says that the next part may repeat messages read so far; these are not added again.
+    pub(crate) fn expect_repeats(&mut self) {
+        self.repeats.clear();
+        for message in &self.transcript.messages {
+            *self.repeats.entry(key(message)).or_default() += 1;
+        }
+    }
+
+    /// Skips a repeated message. A result that reads differently is the one the model was shown.
+    fn repeated(&mut self, message: Message, repeated: &str) {
+        self.skip("message repeated by a later part");
+        let is_same = |known: &&mut Message| key(known) == repeated;
+        if let Some(known) = self.transcript.messages.iter_mut().find(is_same)
+            && known.outcomes.iter().zip(&message.outcomes).any(|(a, b)| a.text != b.text)
+        {
+            known.outcomes = message.outcomes;
+        }
+    }
+
+    /// The first call of this tool that has no result yet.
+    pub(crate) fn open_call(&self, tool: &str) -> Option<String> {
+        let messages = &self.transcript.messages;
+        let outcomes = messages.iter().flat_map(|message| &message.outcomes);
+        let answered: HashSet<&str> = outcomes.map(|outcome| outcome.call_id.as_str()).collect();
+        let calls = messages.iter().flat_map(|message| &message.calls);
+        let mut open = calls.filter(|call| !answered.contains(call.id.as_str()));
+        open.find(|call| call.tool == tool && !call.id.is_empty()).map(|call| call.id.clone())
     }
 
     /// The number of messages so far, which is the position of the next.
@@ -164,10 +222,15 @@ impl Session {
                 continue;
             }
             self.skip_named("unknown field", key);
-            if !matches!(value.get(), "null" | "[]" | "{}" | "\"\"" | "false")
-                && may_hold_calls(key)
-            {
+            if matches!(value.get(), "null" | "[]" | "{}" | "\"\"" | "false") {
+                continue;
+            }
+            if may_hold_calls(key) {
                 self.gap(Gap::UnreadParts);
+            }
+            if ANSWERS.contains(&key) && self.unread_answer.is_none() {
+                let near = self.transcript.messages.last().map_or(1, |m| m.line.max(1));
+                self.unread_answer = Some((near, key.to_owned()));
             }
         }
         for key in &fields.repeated {
@@ -290,9 +353,23 @@ impl Session {
         self.transcript.catalog = catalog;
     }
 
+    /// Reports a session of whose agent nothing could be read, although it holds an answer.
+    fn miss_answer(&mut self) {
+        let acts =
+            |m: &Message| m.role == Role::Assistant && !(m.text.is_empty() && m.calls.is_empty());
+        if self.transcript.messages.iter().any(acts) {
+            return;
+        }
+        if let Some((line, member)) = self.unread_answer.take() {
+            self.problem(line, format!("`{member}` holds no answer or call that can be read"));
+            self.gap(Gap::UnreadParts);
+        }
+    }
+
     /// Finishes the session. Reports results that answer no call; a log with calls but no results
     /// is marked as a gap.
     pub(crate) fn finish(mut self) -> Reading {
+        self.miss_answer();
         let mut orphans = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
         let mut first_call = None;
@@ -332,6 +409,21 @@ impl Session {
         }
         Reading { transcript: self.transcript, problems: self.problems }
     }
+}
+
+/// What a message is recognised by when it is repeated. Calls and results with an id are recognised
+/// by it, because their text may be formatted anew.
+fn key(message: &Message) -> String {
+    let calls = message.calls.iter().map(|call| match call.id.as_str() {
+        "" => format!("{} {}", call.tool, call.arguments.as_str()),
+        id => id.to_owned(),
+    });
+    let results = message.outcomes.iter().map(|outcome| match outcome.call_id.as_str() {
+        "" => outcome.text.clone(),
+        id => id.to_owned(),
+    });
+    let (calls, results): (Vec<String>, Vec<String>) = (calls.collect(), results.collect());
+    format!("{:?}\0{}\0{calls:?}\0{results:?}", message.role, message.text)
 }
 
 /// Gives ids to calls that have none, and assigns them in order to results without an id.

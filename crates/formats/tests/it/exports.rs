@@ -270,3 +270,99 @@ fn rows_of_several_sessions() {
         assert_eq!(gaps.len(), 2, "{log}");
     }
 }
+
+/// The runs of one LangSmith trace are one session, however they are exported: an agent that says
+/// something once says it once.
+#[test]
+fn runs_of_a_trace() {
+    let run = |id: &str, kind: &str, ended: &str, io: &str| {
+        let root = if id == "r" { "null" } else { "\"r\"" };
+        format!(
+            r#"{{"id":"{id}","trace_id":"r","parent_run_id":{root},"name":"book","run_type":"{kind}","end_time":"2026-11-28T10:00:{ended}",{io}}}"#
+        )
+    };
+    let asked = r#"{"type":"human","content":"Book it."}"#;
+    let called = r#"{"type":"ai","content":"","tool_calls":[{"id":"c","name":"book","args":{}}]}"#;
+    let failed = r#"{"type":"tool","content":"Error: full","tool_call_id":"c","status":"error"}"#;
+    let said = r#"{"type":"ai","content":"Booked."}"#;
+    let generation = |message: &str| format!(r#"{{"generations":[[{{"message":{message}}}]]}}"#);
+    let runs = [
+        run(
+            "r",
+            "chain",
+            "09.5",
+            &format!(
+                r#""inputs":{{"messages":[{{"role":"user","content":"Book it."}}]}},"outputs":{{"messages":[{asked},{called},{failed},{said}]}}"#
+            ),
+        ),
+        run(
+            "a",
+            "llm",
+            "02",
+            &format!(r#""inputs":{{"messages":[[{asked}]]}},"outputs":{}"#, generation(called)),
+        ),
+        run("b", "tool", "03", r#""inputs":{"input":"{}"},"outputs":null,"error":"full""#),
+        run(
+            "d",
+            "llm",
+            "09",
+            &format!(
+                r#""inputs":{{"messages":[[{asked},{called},{failed}]]}},"outputs":{}"#,
+                generation(said)
+            ),
+        ),
+    ];
+    let mut backwards = runs.clone();
+    backwards.reverse();
+    for runs in [runs.clone(), backwards] {
+        for log in [
+            runs.join("\n"),
+            format!("[{}]", runs.join(",")),
+            format!("{{\"runs\":[{}]}}", runs.join(",\n")),
+        ] {
+            let (_, readings) = read_all(log.as_bytes(), &Options::new("x")).unwrap();
+            let [only] = readings.as_slice() else { panic!("{} sessions: {log}", readings.len()) };
+            assert_eq!(only.problems, [], "{log}");
+            let told = &only.transcript;
+            assert!(told.completeness.gaps().is_empty(), "{:?}", told.completeness);
+            let texts: Vec<&str> = told.messages.iter().map(|m| m.text.as_str()).collect();
+            assert_eq!(texts, ["Book it.", "", "", "Booked."], "{log}");
+            let results: Vec<_> = told.messages.iter().flat_map(|m| &m.outcomes).collect();
+            let results: Vec<_> = results.iter().map(|o| (o.text.as_str(), o.is_error)).collect();
+            assert_eq!(results, [("Error: full", Some(true))], "{log}");
+            assert_eq!(told.id, "r");
+        }
+    }
+    // A single run is enough, and so is a tool run whose call no message contains.
+    for (log, messages) in [(format!("[{}]", runs[0]), 4), (format!("[{}]", runs[2]), 2)] {
+        let (_, readings) = read_all(log.as_bytes(), &Options::new("x")).unwrap();
+        let lengths: Vec<usize> = readings.iter().map(|r| r.transcript.messages.len()).collect();
+        assert_eq!(lengths, [messages], "{log}");
+    }
+}
+
+/// A session whose answer is in a form that no reader knows is not a session without claims.
+#[test]
+fn an_unread_answer_is_a_problem() {
+    let asked = r#"{"messages":[{"role":"user","content":"Book it."}]}"#;
+    for (log, member) in [
+        (format!(r#"[{{"inputs":{asked},"outputs":{{"said":"Booked."}}}}]"#), "outputs"),
+        (format!(r#"{{"request":{asked},"response":{{"said":"Booked."}}}}"#), "response"),
+        (format!("{},\"answer\":\"Booked.\"}}", &asked[..asked.len() - 1]), "answer"),
+        (
+            format!(
+                r#"[{{"run_type":"chain","trace_id":"r","inputs":{asked},"outputs":{{"output":"Booked."}}}}]"#
+            ),
+            "output",
+        ),
+    ] {
+        let (_, readings) = read_all(log.as_bytes(), &Options::new("x")).unwrap();
+        let problems: Vec<&str> =
+            readings.iter().flat_map(|r| &r.problems).map(|p| p.message.as_str()).collect();
+        let expected = format!("`{member}` holds no answer or call that can be read");
+        assert_eq!(problems, [expected], "{log}");
+    }
+    // Only the request was kept.
+    let (_, readings) = read_all(asked.as_bytes(), &Options::new("x")).unwrap();
+    assert!(readings.iter().all(|reading| reading.problems.is_empty()));
+}
