@@ -90,8 +90,6 @@ struct Log {
     session: Session,
     named: bool,
     chain: Chain,
-    /// Hashed ids of the last messages that summaries cover.
-    summaries: Vec<u64>,
 }
 
 impl Log {
@@ -100,7 +98,6 @@ impl Log {
             session: Session::new(name, Format::ClaudeCode),
             named: false,
             chain: Chain::default(),
-            summaries: Vec::new(),
         }
     }
 
@@ -133,7 +130,6 @@ impl Log {
         let kind = fields.string("type").unwrap_or(Cow::Borrowed("(none)"));
         match kind.as_ref() {
             "user" | "assistant" => {}
-            "summary" => return self.summary(&mut fields, line),
             "progress" => return self.progress(&mut fields, line),
             "attachment" => return self.attachment(&mut fields, line),
             "system" => {
@@ -254,20 +250,6 @@ impl Log {
         })
     }
 
-    /// Reads the summary of a conversation: an earlier one, if its last message is not in this log.
-    fn summary(&mut self, fields: &mut Fields<'_>, line: usize) {
-        let text = fields.string("summary").unwrap_or_default();
-        if let Some(leaf) = fields.string("leafUuid") {
-            self.summaries.push(hashed(&leaf));
-        }
-        self.session.push(Message {
-            line,
-            kind: MessageKind::Summary,
-            ..Message::text(Role::System, text)
-        });
-        self.session.leave(fields);
-    }
-
     /// Reads a sub-agent's progress line, which contains one of its messages.
     fn progress(&mut self, fields: &mut Fields<'_>, line: usize) {
         self.chain.add(fields);
@@ -311,9 +293,6 @@ impl Log {
     fn finish(mut self, continues: bool) -> Reading {
         if !continues && self.chain.first_dangles() {
             self.session.transcript.completeness.add(Gap::CutStart, 0);
-        }
-        if self.summaries.iter().any(|leaf| !self.chain.holds(*leaf)) {
-            self.session.transcript.completeness.add(Gap::Compacted, 0);
         }
         if self.chain.has_cycle() {
             self.session.problem(0, "`parentUuid` forms a cycle; the lines are kept in file order");

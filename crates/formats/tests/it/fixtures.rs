@@ -720,6 +720,31 @@ fn wrapped_conversations() {
     }
 }
 
+/// A title is none of what was said; only a compaction loses something.
+#[test]
+fn the_title_of_a_session_is_no_compaction() {
+    let log = |first: &str| {
+        format!(
+            "{first}\n{}\n{}\n",
+            r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"Go."}}"#,
+            r#"{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s","message":{"role":"assistant","content":[{"type":"text","text":"Done."}]}}"#
+        )
+    };
+    for (first, gaps) in [
+        (r#"{"type":"summary","summary":"Run the tests","leafUuid":"elsewhere"}"#, 0),
+        (r#"{"type":"system","subtype":"compact_boundary","uuid":"x"}"#, 1),
+    ] {
+        let (_, readings) = read_all(log(first).as_bytes(), &Options::new("x")).unwrap();
+        let told = &readings[0].transcript;
+        let texts: Vec<&str> = told.messages.iter().map(|m| m.text.as_str()).collect();
+        assert_eq!(
+            (texts, told.completeness.gaps().len()),
+            (vec!["Go.", "Done."], gaps),
+            "{first}"
+        );
+    }
+}
+
 #[test]
 fn several_documents_and_wide_characters() {
     let one = "{\n \"messages\": [{\"role\": \"user\", \"content\": \"Hi.\"}]\n}\n";
