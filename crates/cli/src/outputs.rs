@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
-use counterfoil_report::Baseline;
+use counterfoil_report::{Baseline, BaselineError};
 
 use crate::exit::Complaint;
 use crate::files;
@@ -35,7 +35,11 @@ pub(crate) fn write_baseline(
 ) -> anyhow::Result<()> {
     refuse_inputs(Some(path), inputs, &[])?;
     let there = files::read_text(path);
-    let other = there.is_ok_and(|text| !text.is_empty() && Baseline::from_json(&text).is_err());
+    let is_other = |text: &str| match Baseline::from_json(text) {
+        Ok(_) | Err(BaselineError::Old) => false,
+        Err(_) => !text.is_empty(),
+    };
+    let other = there.is_ok_and(|text| is_other(&text));
     if other || path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
         let shown = path.display();
         return Err(Complaint::new(format!("`{shown}` is not a baseline and was not overwritten"))

@@ -7,7 +7,7 @@ use crate::fingerprint::Fingerprint;
 use crate::visible::{json_pretty, shorten};
 
 /// The version of the file format that is written here.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Findings that are accepted for now: they are counted, but do not fail a run.
 ///
@@ -60,7 +60,7 @@ impl KnownFinding {
     #[must_use]
     pub fn new(path: &str, transcript: &Transcript, finding: &Finding) -> Self {
         Self {
-            fingerprint: Fingerprint::new(&transcript.id, finding).to_string(),
+            fingerprint: Fingerprint::new(transcript, finding).to_string(),
             rule: finding.code.to_string(),
             transcript: transcript.id.clone(),
             path: Some(path.to_owned()),
@@ -82,6 +82,12 @@ pub enum BaselineError {
     /// The text is not a baseline in JSON.
     #[error("not a baseline: {}", WrongJson::new(.0))]
     Json(#[from] serde_json::Error),
+    /// The file is of the first version, whose fingerprints contained names of files.
+    #[error(
+        "baseline version 1 told conversations apart by file name only and is no longer read; \
+         accept its findings again with `--write-baseline`"
+    )]
+    Old,
     /// The file has a version that is not known here.
     #[error("unsupported baseline version {0}; expected version {VERSION}")]
     Version(u32),
@@ -154,6 +160,9 @@ impl Baseline {
     /// Returns an error if the text is not a baseline of a known version; see [`BaselineError`].
     pub fn from_json(text: &str) -> Result<Self, BaselineError> {
         let file: File = serde_json::from_str(text)?;
+        if file.version == 1 {
+            return Err(BaselineError::Old);
+        }
         if file.version != VERSION {
             return Err(BaselineError::Version(file.version));
         }
@@ -211,13 +220,12 @@ impl Baseline {
     pub fn accept(&mut self, transcript: &Transcript, findings: &[Finding]) {
         let mut counts: BTreeMap<Fingerprint, Entry> = BTreeMap::new();
         for finding in findings {
-            let entry =
-                counts.entry(Fingerprint::new(&transcript.id, finding)).or_insert_with(|| {
-                    Entry::new(KnownFinding {
-                        path: None,
-                        ..KnownFinding::new("", transcript, finding)
-                    })
-                });
+            let entry = counts.entry(Fingerprint::new(transcript, finding)).or_insert_with(|| {
+                Entry::new(KnownFinding {
+                    path: None,
+                    ..KnownFinding::new("", transcript, finding)
+                })
+            });
             entry.count += 1;
             entry.total += 1;
         }
@@ -240,6 +248,21 @@ impl Baseline {
                 }
             }
         }
+    }
+
+    /// The reason for which the finding with this fingerprint was accepted.
+    #[must_use]
+    pub fn reason(&self, fingerprint: &str) -> Option<&str> {
+        self.entries.get(&Fingerprint::read(fingerprint)?)?.reason.as_deref()
+    }
+
+    /// The number of distinct findings of which `earlier` accepts fewer occurrences.
+    #[must_use]
+    pub fn added_to(&self, earlier: &Self) -> usize {
+        let more = |(key, entry): &(&Fingerprint, &Entry)| {
+            earlier.entries.get(*key).is_none_or(|old| old.count < entry.count)
+        };
+        self.entries.iter().filter(more).count()
     }
 
     /// Returns the finding with this fingerprint, accepted for a reason on a day (`2026-11-29`), as
@@ -298,7 +321,7 @@ impl Baseline {
     ) -> (Vec<Finding>, Vec<Finding>) {
         let mut left: BTreeMap<&Fingerprint, usize> = BTreeMap::new();
         findings.into_iter().partition(|finding| {
-            let fingerprint = Fingerprint::new(&transcript.id, finding);
+            let fingerprint = Fingerprint::new(transcript, finding);
             let Some((key, entry)) = self.entries.get_key_value(&fingerprint) else {
                 return true;
             };

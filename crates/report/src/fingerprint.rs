@@ -1,18 +1,19 @@
 use std::fmt;
 
-use counterfoil_model::{Digest, Finding, Subject};
+use counterfoil_model::{Digest, Finding, Message, MessageKind, Role, Subject, Transcript};
 use serde_json::{Value, json};
 
-/// Identifies a finding across runs: a digest of the rule, the transcript's id, and what the agent
-/// said or called. Line numbers, spans and the wording of messages are not part of it, so it
-/// survives moves within the log and reworded messages. Shown as 32 hex digits.
+/// Identifies a finding across runs: a digest of the rule, the conversation up to the finding, and
+/// what the agent said or called. Names of files and sessions, line numbers, spans and the wording
+/// of messages are not part of it, so it survives moves and reworded messages. Shown as 32 hex
+/// digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(String);
 
 impl Fingerprint {
-    /// Computes the fingerprint of a finding in the transcript with this id.
+    /// Computes the fingerprint of a finding in this transcript.
     #[must_use]
-    pub fn new(transcript_id: &str, finding: &Finding) -> Self {
+    pub fn new(transcript: &Transcript, finding: &Finding) -> Self {
         let subject = match &finding.subject {
             Subject::Claim { claim, .. } => {
                 let mut objects: Vec<String> =
@@ -20,14 +21,14 @@ impl Fingerprint {
                 objects.sort_unstable();
                 json!({ "claim": normalised(&claim.text), "objects": objects })
             }
-            // The id of a call differs between runs of the same session; its position does not.
             Subject::Call(call) => json!({
                 "tool": call.tool,
                 "pointer": call.pointer,
                 "actual": call.actual.as_deref().map(normalised),
             }),
         };
-        let parts: Value = json!([1, finding.code.0, transcript_id, subject]);
+        let parts: Value =
+            json!([2, finding.code.0, conversation(transcript, finding.turn), subject]);
         Self(Digest::of_json(&parts).to_string().chars().take(32).collect())
     }
 
@@ -47,6 +48,18 @@ impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// The first and the latest request of the user, and the calls so far by id and tool.
+fn conversation(transcript: &Transcript, turn: usize) -> Value {
+    let before = transcript.messages.get(..turn).unwrap_or(&transcript.messages);
+    let asks =
+        |message: &&Message| message.role == Role::User && message.kind == MessageKind::Ordinary;
+    let asked = [before.iter().find(asks), before.iter().rev().find(asks)];
+    let asked = asked.map(|message| message.map(|message| message.text.as_str()));
+    let calls = before.iter().flat_map(|message| &message.calls);
+    let calls: Vec<[&str; 2]> = calls.map(|call| [call.id.as_str(), call.tool.as_str()]).collect();
+    json!({ "asked": asked, "calls": calls })
 }
 
 /// Normalises to lower case, with single spaces between words and no punctuation around them.

@@ -177,7 +177,7 @@ impl<'a> FindingRecord<'a> {
             evidence: &finding.evidence,
             judge: finding.judge.as_ref(),
             help: finding.help.as_deref(),
-            fingerprint: Fingerprint::new(&checked.transcript.id, finding).to_string(),
+            fingerprint: Fingerprint::new(checked.transcript, finding).to_string(),
         }
     }
 }

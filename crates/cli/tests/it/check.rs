@@ -195,7 +195,7 @@ fn one_finding_is_accepted_for_a_reason() {
      |
      = record: no call or result shows this
      = help: do it with a tool, or say that it was not done
-     = fingerprint: 7533976e9f2c7341d450a82b45d22663
+     = fingerprint: 34ed13952f20138ffb9aabc0a446165f
 
     1 error in 1 transcript (2 claims: 2 unsupported; coverage 100%)
     1 accepted finding not shown
@@ -225,7 +225,7 @@ fn accepted_findings_that_no_longer_occur_are_named() {
     exit 0
     no new findings in 1 transcript (1 claim: 1 unsupported; coverage 100%)
     1 accepted finding not shown
-    1 accepted finding no longer occurs; delete its entry from the baseline, or rewrite it with `--write-baseline`, which also accepts new findings: 7533976e9f2c7341d450a82b45d22663 (FK010 in s2)
+    1 accepted finding no longer occurs; delete its entry from the baseline, or rewrite it with `--write-baseline`, which also accepts new findings: 34ed13952f20138ffb9aabc0a446165f (FK010 in s2)
     ");
     // Another log, or another rule, says nothing about them, and writing keeps them.
     for line in ["other.json", "log.json --rule CS001"] {
@@ -242,7 +242,7 @@ fn accepted_findings_that_no_longer_occur_are_named() {
 fn what_a_run_did_not_look_for_is_not_gone() {
     let entry = r#"{"count":1,"rule":"JUDGE","transcript":"s2","message":"m","reason":"agreed"}"#;
     let print = "0123456789abcdef0123456789abcdef";
-    let baseline = format!(r#"{{"version":1,"findings":{{"{print}":{entry}}}}}"#);
+    let baseline = format!(r#"{{"version":2,"findings":{{"{print}":{entry}}}}}"#);
     let desk = Desk::with(&[("log.json", LIES), ("b.json", &baseline)]);
     // A batch for a judge is written, but no judge reads the answers.
     let line = "check log.json --judge-batch q.jsonl --baseline b.json";
@@ -422,7 +422,7 @@ fn an_output_is_never_an_input() {
     let desk = Desk::with(&[
         ("log.json", WRONG),
         ("other.json", "{\"mine\":1}"),
-        ("accepted.json", "{\"version\":1,\"findings\":{}}"),
+        ("accepted.json", "{\"version\":2,\"findings\":{}}"),
         ("tools.json", "[]"),
         ("c.toml", configured),
     ]);

@@ -91,7 +91,7 @@ fn finding_row(checked: &Checked<'_>, finding: &Finding) -> String {
         claim.to_owned(),
         tool.to_owned(),
         finding.help.as_deref().unwrap_or_default().to_owned(),
-        Fingerprint::new(&transcript.id, finding).to_string(),
+        Fingerprint::new(transcript, finding).to_string(),
         finding.grade.name().to_owned(),
         finding.judge.as_ref().map(ToString::to_string).unwrap_or_default(),
     ])

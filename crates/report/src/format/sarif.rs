@@ -40,7 +40,7 @@ impl Sarif {
         if !related.is_empty() {
             result.insert("relatedLocations".into(), related.into());
         }
-        let fingerprint = Fingerprint::new(&checked.transcript.id, finding);
+        let fingerprint = Fingerprint::new(checked.transcript, finding);
         result.insert(
             "partialFingerprints".into(),
             json!({ "counterfoil/v1": fingerprint.as_str() }),

@@ -78,7 +78,7 @@ impl Text {
         }
         let mut notes = self.notes(finding);
         if self.fingerprints {
-            let fingerprint = Fingerprint::new(&checked.transcript.id, finding);
+            let fingerprint = Fingerprint::new(checked.transcript, finding);
             notes.push(("fingerprint", fingerprint.to_string()));
         }
         if !notes.is_empty() && !excerpt.text.is_empty() {

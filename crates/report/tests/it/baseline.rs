@@ -1,6 +1,6 @@
 //! Findings in the baseline are not reported again; new ones are.
 
-use counterfoil_model::Subject;
+use counterfoil_model::{Message, Role, Subject, Transcript};
 use counterfoil_report::{Baseline, Fingerprint, KnownFinding};
 use serde_json::json;
 
@@ -28,7 +28,7 @@ fn a_renewed_baseline_keeps_reasons_and_what_was_not_checked() {
     let scene = support();
     let mut occurred = Baseline::default();
     occurred.accept(&scene.transcript, &scene.findings[..1]);
-    let print = Fingerprint::new(&scene.transcript.id, &scene.findings[0]);
+    let print = Fingerprint::new(&scene.transcript, &scene.findings[0]);
     let reason = occurred.with_reason(print.as_str(), "a false alarm", "2026-11-29").unwrap();
     let mut old = Baseline::default();
     old.accept(&scene.transcript, &scene.findings[1..]);
@@ -66,22 +66,43 @@ fn a_comparison_counts_each_occurrence() {
 
 #[test]
 fn a_fingerprint_survives_moves_and_rewording_but_not_another_claim() {
-    let finding = support().findings[1].clone();
-    let print = Fingerprint::new("a", &finding);
+    let scene = support();
+    let (here, finding) = (&scene.transcript, scene.findings[1].clone());
+    let print = Fingerprint::new(here, &finding);
     let mut moved = finding.clone();
     moved.line = 900;
-    moved.turn = 45;
     moved.message = "said otherwise".into();
     let Subject::Claim { span, claim } = &mut moved.subject else { panic!() };
     *span = span.shifted(12);
     claim.text = "  I have  Cancelled order #4411 for you.".into();
-    assert_eq!(Fingerprint::new("a", &moved), print);
+    // Another file or another place in it is the same conversation.
+    let renamed = Transcript { id: "session#2".to_owned(), ..here.clone() };
+    assert_eq!(Fingerprint::new(&renamed, &moved), print);
 
-    assert_ne!(Fingerprint::new("b", &finding), print);
     let mut other = finding.clone();
     let Subject::Claim { claim, .. } = &mut other.subject else { panic!() };
     claim.text = "I have cancelled order #4412 for you".into();
-    assert_ne!(Fingerprint::new("a", &other), print);
+    assert_ne!(Fingerprint::new(here, &other), print);
+}
+
+/// The same sentence in two conversations is two findings, even if both logs have one name.
+#[test]
+fn a_fingerprint_is_of_one_conversation() {
+    let scene = support();
+    let (here, finding) = (&scene.transcript, &scene.findings[1]);
+    let print = Fingerprint::new(here, finding);
+    let changed = |change: &dyn Fn(&mut Transcript)| {
+        let mut other = here.clone();
+        change(&mut other);
+        Fingerprint::new(&other, finding)
+    };
+    let asked = here.messages.iter().position(|m| m.role == Role::User).unwrap();
+    let called = here.messages.iter().position(|m| !m.calls.is_empty()).unwrap();
+    assert!(asked < finding.turn && called < finding.turn);
+    assert_ne!(changed(&|t| t.messages[asked].text = "Cancel another order.".into()), print);
+    assert_ne!(changed(&|t| t.messages[called].calls[0].id = "call-of-tuesday".into()), print);
+    // What comes later changes nothing: a session grows.
+    assert_eq!(changed(&|t| t.messages.push(Message::text(Role::User, "Thanks."))), print);
 }
 
 #[test]
@@ -92,12 +113,16 @@ fn a_foreign_file_is_refused_in_words() {
             "not a baseline: found string \"x\", expected an object with `version` and `findings` (line 1, column 3)",
         ),
         (
-            r#"{"version":1,"findings":[]}"#,
+            r#"{"version":2,"findings":[]}"#,
             "not a baseline: found a list, expected an object (line 1, column 24)",
         ),
-        (r#"{"version":7,"findings":{}}"#, "unsupported baseline version 7; expected version 1"),
+        (r#"{"version":7,"findings":{}}"#, "unsupported baseline version 7; expected version 2"),
         (
-            r#"{"version":1,"findings":{"x":{"count":1,"rule":"","transcript":"","message":""}}}"#,
+            r#"{"version":1,"findings":{}}"#,
+            "baseline version 1 told conversations apart by file name only and is no longer read; accept its findings again with `--write-baseline`",
+        ),
+        (
+            r#"{"version":2,"findings":{"x":{"count":1,"rule":"","transcript":"","message":""}}}"#,
             "`x` is not a fingerprint (32 hex digits)",
         ),
     ] {

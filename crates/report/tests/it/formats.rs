@@ -81,9 +81,9 @@ fn colours_only_when_asked() {
 #[test]
 fn jsonl() {
     assert_snapshot!(render(ReportFormat::Jsonl, look(), &[support(), coding()]), @r##"
-    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"WRONG_TYPE","name":"wrong-type"},"severity":"note","grade":"proven","mode":"shadow","verdict":"contradicted","confidence":"certain","message":"`order_id` must be a string","turn":1,"line":12,"call":{"id":"call_1","tool":"cancel_order","pointer":"/order_id","expected":"a string","actual":"4411"},"evidence":[],"help":"write it in quotes","fingerprint":"5ba113fe67ec3d0c6066f6adce0fdf48"}
-    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"error","grade":"proven","mode":"block","verdict":"contradicted","confidence":"certain","message":"the order is said to be cancelled, but `cancel_order` answered `pending`","turn":3,"line":16,"span":{"start":21,"end":57},"claim":{"type":"action","family":"cancel","text":"I have cancelled order #4411 for you","objects":[{"kind":"id","text":"#4411"}]},"evidence":[{"call_id":"call_1","tool":"cancel_order","pointer":"/status","excerpt":"{\"status\":\"pending\",\"error\":\"order is already being packed\"}"}],"help":"say what the tool answered, or call it again and wait for `cancelled`","fingerprint":"e2f85da7be5c2e3b6c3069167f9a1525"}
-    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"warning","grade":"read","mode":"block","verdict":"unsupported","confidence":"likely","message":"no call of this session sends a message","turn":3,"line":16,"span":{"start":63,"end":104},"claim":{"type":"action","family":"send","text":"I sent a confirmation to cust@example.org"},"evidence":[],"judge":{"name":"claude","percent":90,"confirmed":"`send_email` was never called","searched":"2 calls searched, no match"},"fingerprint":"94e1a198709dd9a9fdcf6590024244f0"}
+    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"WRONG_TYPE","name":"wrong-type"},"severity":"note","grade":"proven","mode":"shadow","verdict":"contradicted","confidence":"certain","message":"`order_id` must be a string","turn":1,"line":12,"call":{"id":"call_1","tool":"cancel_order","pointer":"/order_id","expected":"a string","actual":"4411"},"evidence":[],"help":"write it in quotes","fingerprint":"a063f437f4657a7b42cf13fa21faaeed"}
+    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"error","grade":"proven","mode":"block","verdict":"contradicted","confidence":"certain","message":"the order is said to be cancelled, but `cancel_order` answered `pending`","turn":3,"line":16,"span":{"start":21,"end":57},"claim":{"type":"action","family":"cancel","text":"I have cancelled order #4411 for you","objects":[{"kind":"id","text":"#4411"}]},"evidence":[{"call_id":"call_1","tool":"cancel_order","pointer":"/status","excerpt":"{\"status\":\"pending\",\"error\":\"order is already being packed\"}"}],"help":"say what the tool answered, or call it again and wait for `cancelled`","fingerprint":"59c74938c667cf99b01b2330223c70ab"}
+    {"type":"finding","schema_version":1,"transcript":{"path":"logs/support session.json","id":"order-4411","format":"openai-chat","model":"some-model"},"rule":{"code":"FK014","name":"contradicted-action"},"severity":"warning","grade":"read","mode":"block","verdict":"unsupported","confidence":"likely","message":"no call of this session sends a message","turn":3,"line":16,"span":{"start":63,"end":104},"claim":{"type":"action","family":"send","text":"I sent a confirmation to cust@example.org"},"evidence":[],"judge":{"name":"claude","percent":90,"confirmed":"`send_email` was never called","searched":"2 calls searched, no match"},"fingerprint":"416d6348b60b9c7489fafdf5b03e5203"}
     {"type":"transcript","schema_version":1,"path":"logs/support session.json","id":"order-4411","format":"openai-chat","models":["some-model"],"messages":4,"calls":1,"claims":{"supported":0,"contradicted":1,"unsupported":1,"not_checkable":0,"read":0,"not_judged":0},"coverage":1.0,"severities":{"error":1,"warning":1,"note":1},"gaps":[],"skipped":{}}
     {"type":"transcript","schema_version":1,"path":"logs/coding.jsonl","id":"coding","format":"claude-code","models":[],"messages":1,"calls":0,"claims":{"supported":1,"contradicted":0,"unsupported":0,"not_checkable":1,"read":0,"not_judged":0},"coverage":0.5,"severities":{"error":0,"warning":0,"note":0},"gaps":["compacted"],"skipped":{}}
     {"type":"summary","schema_version":1,"transcripts":2,"transcripts_with_findings":1,"messages":5,"calls":1,"unchecked_calls":0,"claims":{"supported":1,"contradicted":1,"unsupported":1,"not_checkable":1,"read":0,"not_judged":0},"coverage":0.75,"severities":{"error":1,"warning":1,"note":1},"findings":{"FK014":2,"WRONG_TYPE":1},"baselined":0,"hidden":0,"gaps":{"compacted":1},"skipped":{},"problem_count":1,"problems":[{"path":"logs/support session.json","line":15,"message":"the line is not JSON: expected value at column 1","help":"it was left out; the rest of the file was read","fatal":false}],"unrecognised_count":0,"unrecognised":[]}
@@ -255,9 +255,9 @@ fn csv() {
     let scenes = [support(), coding()];
     assert_snapshot!(render(ReportFormat::Csv, look(), &scenes), @r#"
     path,transcript,format,model,line,turn,severity,rule,name,verdict,confidence,message,claim,tool,help,fingerprint,grade,judge
-    logs/support session.json,order-4411,openai-chat,some-model,12,1,note,WRONG_TYPE,wrong-type,contradicted,certain,`order_id` must be a string,,cancel_order,write it in quotes,5ba113fe67ec3d0c6066f6adce0fdf48,proven,
-    logs/support session.json,order-4411,openai-chat,some-model,16,3,error,FK014,contradicted-action,contradicted,certain,"the order is said to be cancelled, but `cancel_order` answered `pending`",I have cancelled order #4411 for you,,"say what the tool answered, or call it again and wait for `cancelled`",e2f85da7be5c2e3b6c3069167f9a1525,proven,
-    logs/support session.json,order-4411,openai-chat,some-model,16,3,warning,FK014,contradicted-action,unsupported,likely,no call of this session sends a message,I sent a confirmation to cust@example.org,,,94e1a198709dd9a9fdcf6590024244f0,read,"claude, 90% sure; confirmed by code: `send_email` was never called"
+    logs/support session.json,order-4411,openai-chat,some-model,12,1,note,WRONG_TYPE,wrong-type,contradicted,certain,`order_id` must be a string,,cancel_order,write it in quotes,a063f437f4657a7b42cf13fa21faaeed,proven,
+    logs/support session.json,order-4411,openai-chat,some-model,16,3,error,FK014,contradicted-action,contradicted,certain,"the order is said to be cancelled, but `cancel_order` answered `pending`",I have cancelled order #4411 for you,,"say what the tool answered, or call it again and wait for `cancelled`",59c74938c667cf99b01b2330223c70ab,proven,
+    logs/support session.json,order-4411,openai-chat,some-model,16,3,warning,FK014,contradicted-action,unsupported,likely,no call of this session sends a message,I sent a confirmation to cust@example.org,,,416d6348b60b9c7489fafdf5b03e5203,read,"claude, 90% sure; confirmed by code: `send_email` was never called"
     logs/support session.json,,,,15,,problem,,,,,the line is not JSON: expected value at column 1,,,it was left out; the rest of the file was read,,,
     "#);
     let mut odd = support();
@@ -308,13 +308,13 @@ fn html() {
     <div class="where">turn 1, line 12, some-model</div>
     <div>
     <div class="said">
-    <pre>cancel_order({&quot;order_id&quot;: <mark class="weight-note" data-claim="5ba113fe67ec3d0c6066f6adce0fdf48">4411</mark>, &quot;reason&quot;: &quot;no longer needed&quot;})</pre>
+    <pre>cancel_order({&quot;order_id&quot;: <mark class="weight-note" data-claim="a063f437f4657a7b42cf13fa21faaeed">4411</mark>, &quot;reason&quot;: &quot;no longer needed&quot;})</pre>
     </div>
     </div>
     <div>
-    <div class="card note" id="5ba113fe67ec3d0c6066f6adce0fdf48" data-kind="call" data-rule="WRONG_TYPE" data-claim="5ba113fe67ec3d0c6066f6adce0fdf48">
+    <div class="card note" id="a063f437f4657a7b42cf13fa21faaeed" data-kind="call" data-rule="WRONG_TYPE" data-claim="a063f437f4657a7b42cf13fa21faaeed">
     <p class="head">
-    <a href="#5ba113fe67ec3d0c6066f6adce0fdf48" title="explained by: counterfoil explain WRONG_TYPE">WRONG_TYPE</a> wrong-type · <span class="verdict">note</span>, proven from the record</p>
+    <a href="#a063f437f4657a7b42cf13fa21faaeed" title="explained by: counterfoil explain WRONG_TYPE">WRONG_TYPE</a> wrong-type · <span class="verdict">note</span>, proven from the record</p>
     <p>`order_id` must be a string</p>
     <p class="record">expected: <code>a string</code>
     </p>
@@ -345,13 +345,13 @@ fn html() {
     </details>
     <div class="said">Thanks for waiting!
 
-    <mark class="weight-error" data-claim="e2f85da7be5c2e3b6c3069167f9a1525">I have cancelled order #4411 for you</mark>, and <mark class="weight-warning" data-claim="94e1a198709dd9a9fdcf6590024244f0">I sent a confirmation to cust@example.org</mark>.
+    <mark class="weight-error" data-claim="59c74938c667cf99b01b2330223c70ab">I have cancelled order #4411 for you</mark>, and <mark class="weight-warning" data-claim="416d6348b60b9c7489fafdf5b03e5203">I sent a confirmation to cust@example.org</mark>.
     Is there anything else I can do?</div>
     </div>
     <div>
-    <div class="card error" id="e2f85da7be5c2e3b6c3069167f9a1525" data-kind="contradicted" data-rule="FK014" data-claim="e2f85da7be5c2e3b6c3069167f9a1525">
+    <div class="card error" id="59c74938c667cf99b01b2330223c70ab" data-kind="contradicted" data-rule="FK014" data-claim="59c74938c667cf99b01b2330223c70ab">
     <p class="head">
-    <a href="#e2f85da7be5c2e3b6c3069167f9a1525" title="explained by: counterfoil explain FK014">FK014</a> contradicted-action · <span class="verdict">contradicted</span>, proven from the record</p>
+    <a href="#59c74938c667cf99b01b2330223c70ab" title="explained by: counterfoil explain FK014">FK014</a> contradicted-action · <span class="verdict">contradicted</span>, proven from the record</p>
     <p>the order is said to be cancelled, but `cancel_order` answered `pending`</p>
     <div class="sides">
     <div>
@@ -367,9 +367,9 @@ fn html() {
     </div>
     <p class="help">say what the tool answered, or call it again and wait for `cancelled`</p>
     </div>
-    <div class="card warning" id="94e1a198709dd9a9fdcf6590024244f0" data-kind="unsupported" data-rule="FK014" data-claim="94e1a198709dd9a9fdcf6590024244f0">
+    <div class="card warning" id="416d6348b60b9c7489fafdf5b03e5203" data-kind="unsupported" data-rule="FK014" data-claim="416d6348b60b9c7489fafdf5b03e5203">
     <p class="head">
-    <a href="#94e1a198709dd9a9fdcf6590024244f0" title="explained by: counterfoil explain FK014">FK014</a> contradicted-action · <span class="verdict">unsupported</span>, read by a judge</p>
+    <a href="#416d6348b60b9c7489fafdf5b03e5203" title="explained by: counterfoil explain FK014">FK014</a> contradicted-action · <span class="verdict">unsupported</span>, read by a judge</p>
     <p>no call of this session sends a message</p>
     <div class="sides">
     <div>

@@ -104,7 +104,7 @@ pub(super) fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
 /// The key that connects a card with its underlined words.
 pub(super) fn key(checked: &Checked<'_>, card: &Card<'_>) -> String {
     match card {
-        Card::Finding(finding) => Fingerprint::new(&checked.transcript.id, finding).to_string(),
+        Card::Finding(finding) => Fingerprint::new(checked.transcript, finding).to_string(),
         Card::Judgement(judgement) => {
             let claim = &judgement.claim;
             let id = visible(&checked.transcript.id);
