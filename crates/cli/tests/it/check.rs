@@ -179,7 +179,10 @@ fn one_finding_is_accepted_for_a_reason() {
     let desk = Desk::with(&[("log.json", LIES)]);
     let prints = fingerprints(&desk, "check log.json --format json");
     let ran = accept(&desk, &prints[0]);
-    assert_eq!((ran.code, ran.err.as_str()), (0, "1 finding written to b.json\n"));
+    assert_eq!(
+        (ran.code, ran.err.as_str()),
+        (0, "1 finding added to b.json, which now accepts 1 finding\n")
+    );
     let text = std::fs::read_to_string(desk.path().join("b.json")).unwrap();
     let baseline: Value = serde_json::from_str(&text).unwrap();
     let entry = &baseline["findings"][&prints[0]];
@@ -200,6 +203,18 @@ fn one_finding_is_accepted_for_a_reason() {
     1 error in 1 transcript (2 claims: 2 unsupported; coverage 100%)
     1 accepted finding not shown
     ");
+    // What is accepted twice is added once; its reason is not replaced in passing.
+    let ran = accept(&desk, &prints[0]);
+    assert_eq!(ran.err, "0 findings added to b.json, which now accepts 1 finding\n");
+    for (reason, wrong) in [
+        ("another", "is already accepted for another reason: a false alarm"),
+        ("  ", "error: the reason is empty"),
+    ] {
+        let line = ["check", "log.json", "--baseline", "b.json", "--accept", &prints[0]];
+        let ran = desk.spawn(&[], &[&line[..], &["--reason", reason]].concat(), "");
+        assert!(ran.code == 2 && ran.err.contains(wrong), "{reason}: {ran}");
+    }
+    assert_eq!(std::fs::read_to_string(desk.path().join("b.json")).unwrap(), text);
     // A full baseline keeps the reasons of what still occurs.
     desk.run("check log.json --baseline b.json --write-baseline");
     let text = std::fs::read_to_string(desk.path().join("b.json")).unwrap();
@@ -233,9 +248,9 @@ fn accepted_findings_that_no_longer_occur_are_named() {
         assert!(!ran.out.contains("no longer"), "{line}: {ran}");
     }
     let ran = desk.run("check other.json --baseline b.json --write-baseline");
-    assert_eq!(ran.err, "2 findings written to b.json\n");
+    assert_eq!(ran.err, "0 findings added to b.json, which now accepts 2 findings\n");
     let ran = desk.run("check log.json --baseline b.json --write-baseline");
-    assert_eq!(ran.err, "1 finding written to b.json\n");
+    assert_eq!(ran.err, "0 findings added to b.json, which now accepts 1 finding\n");
 }
 
 #[test]
@@ -249,7 +264,11 @@ fn what_a_run_did_not_look_for_is_not_gone() {
     let ran = desk.run(line);
     assert!(!ran.out.contains("no longer"), "{ran}");
     let ran = desk.run(&format!("{line} --write-baseline"));
-    assert_eq!(ran.err.lines().last(), Some("3 findings written to b.json"), "{ran}");
+    assert_eq!(
+        ran.err.lines().last(),
+        Some("2 findings added to b.json, which now accepts 3 findings"),
+        "{ran}"
+    );
     let text = std::fs::read_to_string(desk.path().join("b.json")).unwrap();
     assert!(text.contains(print) && text.contains("agreed"), "{text}");
     desk.run("check log.json --format json --output old.json");

@@ -11,6 +11,7 @@ use counterfoil_report::{Baseline, Comparison, KnownFinding, Summary};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::limits::counted;
 use super::outcome::{Occurred, Outcome};
 use crate::config::CheckOptions;
 use crate::exit::Complaint;
@@ -72,8 +73,13 @@ impl KnownArguments {
         let path = self.baseline.clone().or(configured);
         let write = match (self.write_baseline, &self.reason) {
             (true, _) => Write::All,
+            (false, Some(reason)) if reason.trim().is_empty() => {
+                return Err(Complaint::new("the reason is empty")
+                    .help("say for reviewers why the finding is accepted: `--reason TEXT`")
+                    .into());
+            }
             (false, Some(reason)) => {
-                Write::These { accept: self.accept.clone(), reason: reason.clone() }
+                Write::These { accept: self.accept.clone(), reason: reason.trim().to_owned() }
             }
             (false, None) => Write::Nothing,
         };
@@ -184,9 +190,9 @@ impl Known {
         };
         outputs::write_baseline(path, &baseline, inputs)?;
         if !quiet {
-            let count = baseline.len();
-            let findings = if count == 1 { "finding" } else { "findings" };
-            writeln!(io::stderr(), "{count} {findings} written to {}", path.display())?;
+            let added = counted(baseline.added_to(&self.baseline), "finding");
+            let (all, path) = (counted(baseline.len(), "finding"), path.display());
+            writeln!(io::stderr(), "{added} added to {path}, which now accepts {all}")?;
         }
         Ok(())
     }
@@ -202,6 +208,12 @@ impl Known {
         let mut all = Baseline::default();
         for print in accept {
             let print = print.trim().to_ascii_lowercase();
+            if let Some(old) = self.baseline.reason(&print).filter(|old| *old != reason) {
+                let wrong = format!("`{print}` is already accepted for another reason: {old}");
+                return Err(Complaint::new(wrong)
+                    .help("give the same reason, or delete the entry from the baseline first")
+                    .into());
+            }
             let one =
                 occurred.with_reason(&print, reason, &today.to_string()).ok_or_else(|| {
                     Complaint::new(format!("no finding has the fingerprint `{print}`"))
@@ -209,7 +221,7 @@ impl Known {
                 })?;
             all.merge(one);
         }
-        // The first entry of a finding stays, so a new reason replaces an old one.
+        // The first entry of a finding stays, with its reason.
         all.merge(self.baseline.clone());
         Ok(all)
     }

@@ -76,7 +76,8 @@ fn first(names: impl Iterator<Item = String>, count: usize) -> String {
     format!("{}{dots}", names.join(", "))
 }
 
-fn counted(count: usize, noun: &str) -> String {
+/// A count with its noun.
+pub(super) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
