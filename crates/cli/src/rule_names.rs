@@ -53,6 +53,7 @@ pub(crate) fn judge_card() -> RuleCard {
         code: JUDGE.0,
         name: JUDGE_NAME,
         summary: "a statement that the judge, a language model, found false or unsupported",
+        mode: Mode::Warn,
         page: include_str!("judge/page.md"),
     }
 }
@@ -88,7 +89,8 @@ pub(crate) fn cards() -> Vec<RuleCard> {
 
 /// Describes a rule.
 pub(crate) fn card(meta: &Meta) -> RuleCard {
-    RuleCard { code: meta.code.0, name: meta.name, summary: meta.summary, page: meta.page }
+    let Meta { name, summary, mode, page, .. } = *meta;
+    RuleCard { code: meta.code.0, name, summary, mode, page }
 }
 
 /// Which rules run, and how strictly, as given by flags and configuration.
@@ -141,6 +143,11 @@ impl Selection<'_> {
         }
         for word in self.options.check.ignore.iter().chain(self.ignored) {
             modes.extend(find_all(word)?.iter().map(|meta| (meta.code, Mode::Off)));
+        }
+        let is_off = |meta: &Meta| modes.get(&meta.code).unwrap_or(&meta.mode) == &Mode::Off;
+        if !self.only.is_empty() && metas().all(is_off) {
+            return Err(Complaint::new("no rule is left to run")
+                .help("`--ignore` or the configuration excludes every rule that `--rule` names"));
         }
         let obligations = self.options.obligations.iter().map(ObligationOptions::checked);
         let obligations = obligations

@@ -203,6 +203,7 @@ impl Job {
         summary.add(&checked);
         self.unread(&problems, false, fragments, summary);
     }
+            accepted: &[],
 
     /// Has the judge, if any, read the answers that end a turn; returns the turns it read.
     fn read_answers(

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, btree_map};
 use counterfoil_model::{Finding, Transcript, WrongJson};
 use serde::{Deserialize, Serialize};
 
+use crate::checked::Accepted;
 use crate::fingerprint::Fingerprint;
 use crate::visible::{json_pretty, shorten};
 
@@ -248,6 +249,13 @@ impl Baseline {
                 }
             }
         }
+    }
+
+    /// An accepted finding of a transcript, with its reason.
+    #[must_use]
+    pub fn accepted(&self, transcript: &Transcript, finding: Finding) -> Accepted {
+        let entry = self.entries.get(&Fingerprint::new(transcript, &finding));
+        Accepted { finding, reason: entry.and_then(|entry| entry.reason.clone()) }
     }
 
     /// The reason for which the finding with this fingerprint was accepted.

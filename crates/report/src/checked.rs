@@ -22,6 +22,29 @@ pub struct Checked<'a> {
     pub claims: Claims,
     /// Findings that are not shown because they were accepted or in an earlier report.
     pub known: usize,
+    /// Those of them that were accepted.
+    pub accepted: &'a [Accepted],
+}
+
+impl Checked<'_> {
+    /// The file, and the transcript's id unless the path contains it.
+    pub(crate) fn name(&self) -> String {
+        let id = &self.transcript.id;
+        if self.path.contains(id.as_str()) {
+            self.path.to_owned()
+        } else {
+            format!("{} ({id})", self.path)
+        }
+    }
+}
+
+/// A finding that was accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Accepted {
+    /// The finding.
+    pub finding: Finding,
+    /// Why it was accepted, if a reason was given.
+    pub reason: Option<String>,
 }
 
 /// Something that could not be read.

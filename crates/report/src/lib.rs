@@ -21,7 +21,7 @@ mod summary;
 mod visible;
 
 pub use baseline::{Baseline, BaselineError, KnownFinding};
-pub use checked::{Checked, Claims, Unread};
+pub use checked::{Accepted, Checked, Claims, Unread};
 pub use fingerprint::Fingerprint;
 pub use format::ReportFormat;
 pub use record::SCHEMA_VERSION;

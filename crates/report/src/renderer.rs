@@ -1,6 +1,8 @@
 use std::fmt;
 use std::io::{self, Write};
 
+use counterfoil_model::{Mode, Severity};
+
 use crate::checked::{Checked, Unread};
 use crate::summary::Summary;
 
@@ -53,6 +55,8 @@ pub struct Look {
     pub statistics: bool,
     /// Whether to show the fingerprint of each finding, by which it is accepted; text only.
     pub fingerprints: bool,
+    /// The severity from which a finding fails the run; JUnit only. `None` if none does.
+    pub fail_on: Option<Severity>,
     /// Whether to omit the summary, in formats whose summary is only for people.
     pub quiet: bool,
     /// The folder that absolute paths are made relative to, in formats for code hosts; empty if
@@ -73,6 +77,8 @@ pub struct RuleCard {
     pub name: &'static str,
     /// What it finds, in one line.
     pub summary: &'static str,
+    /// Its default mode.
+    pub mode: Mode,
     /// Its page in Markdown.
     pub page: &'static str,
 }

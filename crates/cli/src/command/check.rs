@@ -243,14 +243,16 @@ impl Job {
         let tools = tools(arguments, &options.check);
         let known = arguments.known.known(&options.check)?;
         let fingerprints = known.is_used() || arguments.why;
-        let look = Look { fingerprints, ..look(arguments, *show_supported) };
+        let fail_on = arguments.fail_on.unwrap_or(*fail_on).severity();
+        let fails = fail_on.filter(|_| !known.writes());
+        let look = Look { fingerprints, fail_on: fails, ..look(arguments, *show_supported) };
         Ok(Self {
             from: arguments.from.as_deref().and_then(Format::from_name),
             catalog: tools.map(read_catalog).transpose()?,
             settings,
             renderer: ReportFormat::from(format).renderer(look),
             least: arguments.severity.unwrap_or(*severity).into(),
-            fail_on: arguments.fail_on.unwrap_or(*fail_on).severity(),
+            fail_on,
             known,
             limits: arguments.limits,
             quiet: arguments.quiet,
@@ -405,7 +407,7 @@ impl Job {
         }
         let readings = if self.why { indexed.readings(&self.settings) } else { Vec::new() };
         let all = findings.len();
-        let (mut findings, unchanged) =
+        let (mut findings, unchanged, accepted) =
             self.known.new_of((&input.shown, &transcript), findings, self.least, outcome);
         let known = all - findings.len();
         outcome.summary.unchecked_calls += counts.unchecked_calls;
@@ -461,6 +463,7 @@ fn look(arguments: &Arguments, show_supported: bool) -> Look {
     let on_terminal = arguments.output.is_none();
     Look {
         colour: on_terminal && terminal::colours(arguments.color),
+            accepted: &accepted,
         width: if on_terminal { terminal::width() } else { 0 },
         show_supported: arguments.show_supported || show_supported,
         why: arguments.why,
@@ -486,3 +489,4 @@ fn progress(inputs: &[Input]) -> ProgressBar {
         Err(_) => bar,
     }
 }
+        fail_on: None,

@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         let meta = find(&arguments.rule)?;
         (card(meta), format!(" [{}]", meta.mode.name()))
     };
-    let RuleCard { code, name, summary, page } = card;
+    let RuleCard { code, name, summary, page, .. } = card;
     let paint = Paint::for_output(arguments.color);
     let columns = match terminal::width() {
         0 => 100,

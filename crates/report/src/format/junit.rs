@@ -4,22 +4,31 @@ use counterfoil_model::{Finding, Severity};
 
 use crate::checked::{Checked, Unread};
 use crate::message::quoting;
-use crate::renderer::{Fragment, Renderer};
+use crate::renderer::{Fragment, Look, Renderer};
 use crate::summary::Summary;
 use crate::visible::{visible, visible_lines};
 
-/// JUnit XML: a transcript is a suite and each finding a failed case; a transcript without findings
-/// is one passing case. Neither notes nor findings that an earlier report has fail; broken limits do.
-/// Anything not read or not shown is a skipped case.
-pub(crate) struct Junit;
+/// JUnit XML: a transcript is a suite and each finding a case; a transcript without findings is one
+/// passing case. Only what fails the run is a failure: new findings from the fail level on, and
+/// broken limits. Other findings, and anything not read or not shown, are skipped cases.
+pub(crate) struct Junit {
+    fail_on: Option<Severity>,
+}
+
+impl Junit {
+    pub(crate) fn new(look: &Look) -> Self {
+        Self { fail_on: look.fail_on }
+    }
+}
 
 impl Renderer for Junit {
     fn head(&self) -> String {
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"counterfoil\">\n".to_owned()
+        // The totals come before the suites, so the tail writes everything.
+        String::new()
     }
 
     fn transcript(&self, checked: &Checked<'_>) -> Fragment {
-        let mut suite = Suite::named(checked.path);
+        let mut suite = Suite::named(&checked.name());
         suite.properties.push(("transcript", visible(&checked.transcript.id).into_owned()));
         suite.properties.push(("format", checked.transcript.format.name().to_owned()));
         let class = Some(visible(&checked.transcript.id).into_owned());
@@ -31,7 +40,7 @@ impl Renderer for Junit {
                 class,
                 outcome: Outcome::Passed,
             });
-            return Fragment::body(suite.xml());
+            return suite.fragment();
         }
         let new = checked.findings.iter().map(|finding| (finding, false));
         for (finding, is_known) in new.chain(unchanged.iter().map(|finding| (finding, true))) {
@@ -44,39 +53,43 @@ impl Renderer for Junit {
             suite.push(Case {
                 name: format!("{code} {rule} in {} turn {turn}", visible(checked.path)),
                 class: class.clone(),
-                outcome: match finding.severity {
-                    Severity::Error | Severity::Warning if !is_known => Outcome::Failed(detail),
+                outcome: match self.fail_on {
+                    Some(least) if finding.severity >= least && !is_known => {
+                        Outcome::Failed(detail)
+                    }
                     _ => Outcome::Skipped(Some(detail)),
                 },
             });
         }
-        Fragment::body(suite.xml())
+        suite.fragment()
     }
 
     fn unread(&self, unread: &Unread<'_>) -> Fragment {
-        if !unread.fatal {
-            return Fragment::default();
-        }
-        let mut suite = Suite::named(unread.path);
+        let mut suite = Suite::named(&format!("reading {}", unread.path));
         for problem in unread.problems {
-            suite.push(Case {
-                name: format!("{} could be read", visible(unread.path)),
-                class: None,
-                outcome: Outcome::Errored(Detail {
-                    severity: None,
-                    message: visible(&problem.message).into_owned(),
-                    description: problem.help.as_deref().map(visible_lines),
-                }),
-            });
+            let line = if problem.line > 0 { format!(":{}", problem.line) } else { String::new() };
+            let place = format!("{}{line}", visible(unread.path));
+            let help = problem.help.as_deref().map(|help| format!("\nhelp: {help}"));
+            let detail = Detail {
+                severity: None,
+                message: format!("{place}: {}", visible(&problem.message)),
+                description: help.as_deref().map(visible_lines),
+            };
+            let outcome = match unread.fatal {
+                true => Outcome::Errored(detail),
+                false => Outcome::Skipped(Some(detail)),
+            };
+            let class = Some(visible(unread.path).into_owned());
+            suite.push(Case { name: format!("{place} could be read"), class, outcome });
         }
-        Fragment::body(suite.xml())
+        suite.fragment()
     }
 
     fn separator(&self) -> &'static str {
         ""
     }
 
-    fn tail(&self, summary: &Summary, _: &str) -> String {
+    fn tail(&self, summary: &Summary, aside: &str) -> String {
         let mut limits = Suite::named("limits");
         for line in &summary.failures {
             let message = visible(line).into_owned();
@@ -90,7 +103,17 @@ impl Renderer for Junit {
             outcome: Outcome::Skipped(None),
         }));
         let suites = [limits, beside].into_iter().filter(|suite| !suite.cases.is_empty());
-        suites.map(|suite| suite.xml()).collect::<String>() + "</testsuites>\n"
+        let suites = aside.to_owned() + &suites.map(|suite| suite.xml()).collect::<String>();
+        // Texts are escaped, so these are elements.
+        let count = |element: &str| suites.matches(element).count();
+        format!(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"counterfoil\" tests=\"{}\" \
+             skipped=\"{}\" errors=\"{}\" failures=\"{}\">\n{suites}</testsuites>\n",
+            count("<testcase "),
+            count("<skipped"),
+            count("<error "),
+            count("<failure "),
+        )
     }
 }
 
@@ -163,6 +186,10 @@ impl Suite {
 
     fn count(&self, wanted: fn(&Outcome) -> bool) -> usize {
         self.cases.iter().filter(|case| wanted(&case.outcome)).count()
+    }
+
+    fn fragment(&self) -> Fragment {
+        Fragment { body: String::new(), aside: self.xml() }
     }
 
     fn xml(&self) -> String {

@@ -82,7 +82,7 @@ impl ReportFormat {
             Self::Json => Box::new(Json::new(&look)),
             Self::Jsonl => Box::new(Jsonl::new(&look)),
             Self::Sarif => Box::new(Sarif::new(look)),
-            Self::Junit => Box::new(Junit),
+            Self::Junit => Box::new(Junit::new(&look)),
             Self::Github => Box::new(Github::new(&look)),
             Self::Markdown => Box::new(Markdown::new(&look)),
             Self::Html => Box::new(Html::new(&look)),

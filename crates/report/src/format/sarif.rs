@@ -1,7 +1,9 @@
-use counterfoil_model::{Evidence, EvidenceSource, Finding, Subject};
+use std::collections::BTreeSet;
+
+use counterfoil_model::{Evidence, EvidenceSource, Finding, Mode, Subject};
 use serde_json::{Map, Value, json};
 
-use crate::checked::{Checked, Unread};
+use crate::checked::{Accepted, Checked, Unread};
 use crate::fingerprint::Fingerprint;
 use crate::message::quoting;
 use crate::record::line_of;
@@ -9,6 +11,8 @@ use crate::renderer::{Fragment, Look, Renderer, RuleCard};
 use crate::summary::Summary;
 use crate::visible::{json_line, shorten};
 
+/// The maximum length of a section of a rule's help, in characters.
+const HELP: usize = 3_000;
 /// The maximum length of a rule's description, in characters.
 const FULL: usize = 1_000;
 
@@ -43,7 +47,7 @@ impl Sarif {
         let fingerprint = Fingerprint::new(checked.transcript, finding);
         result.insert(
             "partialFingerprints".into(),
-            json!({ "counterfoil/v1": fingerprint.as_str() }),
+            json!({ "counterfoil/v2": fingerprint.as_str() }),
         );
         let mut properties = json!({
             "transcript": checked.transcript.id,
@@ -95,7 +99,9 @@ impl Sarif {
         let map = place.as_object_mut()?;
         map.insert("id".into(), at.into());
         let tool = evidence.tool.as_deref().unwrap_or("evidence");
-        let text = format!("{tool} {}: {}", evidence.pointer, shorten(&evidence.excerpt, 200));
+        let at = [tool, evidence.pointer.as_str()].map(str::trim).into_iter();
+        let at: Vec<&str> = at.filter(|part| !part.is_empty()).collect();
+        let text = format!("{}: {}", at.join(" "), shorten(&evidence.excerpt, 200));
         map.insert("message".into(), json!({ "text": text }));
         Some(place)
     }
@@ -115,6 +121,9 @@ impl Sarif {
 
     /// A file: relative to the root of the sources, which the reader of the report knows.
     fn artifact(&self, path: &str) -> Value {
+        if path == "-" {
+            return json!({ "uri": "stdin", "description": { "text": "standard input" } });
+        }
         let under = path.strip_prefix(self.root.as_str()).filter(|_| !self.root.is_empty());
         let path = under.and_then(|rest| rest.strip_prefix(['/', '\\'])).unwrap_or(path);
         let uri = uri(path);
@@ -143,7 +152,21 @@ impl Renderer for Sarif {
             }
             json_line(&result)
         });
-        Fragment::body(results.collect::<Vec<_>>().join(self.separator()))
+        let accepted = checked.accepted.iter().map(|Accepted { finding, reason }| {
+            let mut result = self.result(checked, finding);
+            let mut suppression = json!({ "kind": "external", "status": "accepted" });
+            if let (Some(reason), Some(map)) = (reason, suppression.as_object_mut()) {
+                map.insert("justification".into(), json!(reason));
+            }
+            result.insert("suppressions".into(), json!([suppression]));
+            json_line(&result)
+        });
+        let body = results.chain(accepted).collect::<Vec<_>>().join(self.separator());
+        let shown = checked.findings.iter().chain(checked.unchanged.into_iter().flatten());
+        let shown = shown.chain(checked.accepted.iter().map(|accepted| &accepted.finding));
+        // The rules that the tail has to describe.
+        let aside: BTreeSet<&str> = shown.map(|finding| finding.code.0).collect();
+        Fragment { body, aside: aside.into_iter().collect::<Vec<_>>().join(self.separator()) }
     }
 
     fn unread(&self, _: &Unread<'_>) -> Fragment {
@@ -155,7 +178,7 @@ impl Renderer for Sarif {
         ",\n"
     }
 
-    fn tail(&self, summary: &Summary, _: &str) -> String {
+    fn tail(&self, summary: &Summary, aside: &str) -> String {
         let problems = summary.problems.iter().map(|at| {
             let level = if at.fatal { "error" } else { "warning" };
             json!({
@@ -182,10 +205,8 @@ impl Renderer for Sarif {
             "stale": summary.stale,
             "against": summary.against,
         });
-        let same = || summary.against.iter().flat_map(|against| &against.same);
-        let fired = |rule: &&RuleCard| {
-            summary.findings.contains_key(rule.code) || same().any(|known| known.rule == rule.code)
-        };
+        let codes: BTreeSet<&str> = aside.split(self.separator()).collect();
+        let fired = |rule: &&RuleCard| codes.contains(rule.code);
         let rules: Vec<Value> = self.rules.iter().filter(fired).map(descriptor).collect();
         let driver = json!({
             "name": "counterfoil",
@@ -200,24 +221,32 @@ impl Renderer for Sarif {
 }
 
 fn descriptor(rule: &RuleCard) -> Value {
-    let more =
-        format!("`counterfoil explain {}` prints the documentation of this rule.", rule.code);
+    let more = format!("`counterfoil explain {}` prints the whole page.", rule.code);
+    let sections = ["What it finds", "Why it matters"].map(|title| section(rule, title));
+    let help = sections.into_iter().chain([more]).filter(|text| !text.is_empty());
+    let help = help.collect::<Vec<_>>().join("\n\n");
+    let level = match rule.mode {
+        Mode::Block => "error",
+        Mode::Warn | Mode::Off => "warning",
+        Mode::Shadow => "note",
+    };
+    let found = section(rule, "What it finds");
+    let found = if found.is_empty() { rule.summary } else { found.as_str() };
     json!({
         "id": rule.code,
         "name": rule.name,
         "shortDescription": { "text": rule.summary },
-        "fullDescription": { "text": what_it_finds(rule) },
-        "help": { "text": more.replace('`', ""), "markdown": more },
-        "defaultConfiguration": { "level": "warning" },
+        "fullDescription": { "text": shorten(found, FULL) },
+        "help": { "text": help.replace('`', ""), "markdown": help },
+        "defaultConfiguration": { "level": level },
     })
 }
 
-/// Returns the first section of a rule's page.
-fn what_it_finds(rule: &RuleCard) -> String {
-    let (_, section) = rule.page.split_once("## What it finds\n").unwrap_or_default();
+/// Returns a section of a rule's page; empty if the page has none with this title.
+fn section(rule: &RuleCard, title: &str) -> String {
+    let (_, section) = rule.page.split_once(&format!("## {title}\n")).unwrap_or_default();
     let section = section.split("\n## ").next().unwrap_or_default().trim();
-    let text = if section.is_empty() { rule.summary } else { section };
-    shorten(text, FULL).into_owned()
+    shorten(section, HELP).into_owned()
 }
 
 fn text_of(finding: &Finding) -> String {

@@ -15,12 +15,14 @@ pub(crate) const RULES: [RuleCard; 2] = [
         code: "FK014",
         name: "contradicted-action",
         summary: "an action claimed as done that the record shows failed",
+        mode: Mode::Block,
         page: "# FK014\n\nWhat it finds.\n",
     },
     RuleCard {
         code: "WRONG_TYPE",
         name: "wrong-type",
         summary: "an argument of a wrong type",
+        mode: Mode::Shadow,
         page: "",
     },
 ];
@@ -49,6 +51,7 @@ impl Scene {
             readings: &self.readings,
             claims,
             known: 0,
+            accepted: &[],
         }
     }
 }
@@ -71,7 +74,12 @@ pub(crate) fn render(format: ReportFormat, look: Look, scenes: &[Scene]) -> Stri
 }
 
 pub(crate) fn look() -> Look {
-    Look { version: "0.1.0", rules: RULES.to_vec(), ..Look::default() }
+    Look {
+        version: "0.1.0",
+        rules: RULES.to_vec(),
+        fail_on: Some(Severity::Error),
+        ..Look::default()
+    }
 }
 
 fn call(id: &str, tool: &str, arguments: &str, line: usize) -> ToolCall {

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use anyhow::Context as _;
 use clap::Args;
 use counterfoil_model::{Finding, Gap, Severity, Transcript};
-use counterfoil_report::{Baseline, Comparison, KnownFinding, Summary};
+use counterfoil_report::{Accepted, Baseline, Comparison, KnownFinding, Summary};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -120,15 +120,16 @@ impl Known {
         self.path.as_deref().filter(|_| self.writes())
     }
 
-    /// Takes the known findings of a transcript out, and counts them. Returns the others, and in a
-    /// comparison those of the earlier report, if they have at least this severity.
+    /// Takes the known findings of a transcript out, and counts them. Returns the others, in a
+    /// comparison those of the earlier report, and those that are accepted; the known ones if they
+    /// have at least this severity.
     pub(super) fn new_of(
         &self,
         (path, transcript): (&str, &Transcript),
         findings: Vec<Finding>,
         least: Severity,
         Outcome { occurred, summary, .. }: &mut Outcome,
-    ) -> (Vec<Finding>, Option<Vec<Finding>>) {
+    ) -> (Vec<Finding>, Option<Vec<Finding>>, Vec<Accepted>) {
         occurred.findings.accept(transcript, &findings);
         occurred.transcripts.insert(transcript.id.clone());
         let damage = |(gap, _): &(Gap, usize)| matches!(gap, Gap::Unreadable | Gap::CutEnd);
@@ -137,7 +138,9 @@ impl Known {
         }
         let (new, accepted) = self.baseline.split(transcript, findings);
         summary.baselined += accepted.len();
-        let Some(earlier) = &self.earlier else { return (new, None) };
+        let shown = accepted.into_iter().filter(|finding| finding.severity >= least);
+        let accepted = shown.map(|finding| self.baseline.accepted(transcript, finding)).collect();
+        let Some(earlier) = &self.earlier else { return (new, None, accepted) };
         let (new, mut same) = earlier.split(transcript, new);
         same.retain(|finding| finding.severity >= least);
         let known = |findings: &[Finding]| {
@@ -146,7 +149,7 @@ impl Known {
         };
         let compared = Comparison { new: known(&new), same: known(&same), ..Comparison::default() };
         summary.against.get_or_insert_default().merge(compared);
-        (new, Some(same))
+        (new, Some(same), accepted)
     }
 
     /// Adds the known findings that no longer occur. `runs` says whether a rule was on.
