@@ -1,6 +1,8 @@
 use std::collections::BTreeMap;
 
-use counterfoil_model::{Evidence, EvidenceSource, Judgement, Role, Severity, Subject, Verdict};
+use counterfoil_model::{
+    Evidence, EvidenceSource, Finding, Judgement, Role, Severity, Subject, Verdict,
+};
 
 use crate::checked::{Checked, Unread};
 use crate::renderer::{Fragment, Look, Renderer};
@@ -60,7 +62,7 @@ impl Renderer for Markdown {
         if checked.findings.is_empty() && answers.is_empty() {
             return Fragment::default();
         }
-        let mut body = format!("\n### {}\n", inline(&name_of(checked)));
+        let mut body = format!("\n### {}\n", inline(&checked.name()));
         if !checked.findings.is_empty() {
             body.push_str("\n| | Rule | Where | What |\n| --- | --- | --- | --- |\n");
         }
@@ -124,15 +126,6 @@ fn table(grid: &[Vec<String>]) -> String {
     format!("\n{}| --- | {rule} |\n{rows}", line(heads))
 }
 
-fn name_of(checked: &Checked<'_>) -> String {
-    let id = &checked.transcript.id;
-    if checked.path.contains(id.as_str()) {
-        checked.path.to_owned()
-    } else {
-        format!("{} ({id})", checked.path)
-    }
-}
-
 fn icon(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "❌",
@@ -162,7 +155,7 @@ fn answer(
         at = end.max(at);
         let label = label(checked, turn, number + 1);
         quoted.push_str(&format!("[^{label}]"));
-        notes.push_str(&format!("\n[^{label}]: {}\n", note(judgement)));
+        notes.push_str(&format!("\n[^{label}]: {}\n", note(checked, judgement)));
         if quoted.chars().count() > ANSWER {
             break;
         }
@@ -179,16 +172,29 @@ fn label(checked: &Checked<'_>, turn: usize, number: usize) -> String {
     format!("{id}-{turn}-{number}")
 }
 
-fn note(judgement: &Judgement) -> String {
-    let icon = match judgement.verdict {
-        Verdict::Supported => "✅",
-        Verdict::Contradicted => "❌",
-        Verdict::Unsupported => "⚠️",
-        Verdict::NotCheckable => "❔",
+/// Renders a claim's footnote: its verdict, with the icon of its finding, and the evidence.
+fn note(checked: &Checked<'_>, judgement: &Judgement) -> String {
+    let claim = &judgement.claim;
+    let is_this = |finding: &&Finding| {
+        finding.code == judgement.rule
+            && finding.turn == claim.turn
+            && matches!(&finding.subject, Subject::Claim { span, .. } if *span == claim.span)
+    };
+    let icon = match (checked.findings.iter().find(is_this), judgement.verdict) {
+        (Some(finding), _) => icon(finding.severity),
+        (None, Verdict::Supported) => "✅",
+        (None, Verdict::NotCheckable) => "❔",
+        // The finding is accepted, or below the minimum severity.
+        (None, Verdict::Contradicted | Verdict::Unsupported) => "ℹ️",
     };
     let evidence: Vec<String> = judgement.evidence.iter().take(3).map(shown).collect();
-    let evidence = if evidence.is_empty() { "no record".to_owned() } else { evidence.join("; ") };
-    format!("{icon} {} ({}): {evidence}", judgement.verdict.name(), judgement.rule)
+    let why = match (judgement.reason, judgement.verdict) {
+        _ if !evidence.is_empty() => evidence.join("; "),
+        (Some(reason), _) => inline(reason),
+        (None, Verdict::NotCheckable) => "the record cannot decide it".to_owned(),
+        (None, _) => "no call or result shows this".to_owned(),
+    };
+    format!("{icon} {} ({}): {why}", judgement.verdict.name(), judgement.rule)
 }
 
 fn shown(evidence: &Evidence) -> String {
