@@ -7,6 +7,7 @@ use maud::{Markup, html};
 
 use crate::checked::Checked;
 use crate::fingerprint::Fingerprint;
+use crate::renderer::RuleCard;
 use crate::visible::{shorten, visible, visible_output};
 
 /// The maximum number of pieces of evidence shown for a claim.
@@ -57,13 +58,15 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-pub(super) fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
+pub(super) fn card_of(checked: &Checked<'_>, card: &Card<'_>, rules: &[RuleCard]) -> Markup {
     let (level, verdict, code, name) = match card {
         Card::Finding(finding) => {
             (finding.severity.name(), finding.verdict, finding.code.0, finding.name)
         }
         Card::Judgement(judgement) => {
-            (word(judgement.verdict), judgement.verdict, judgement.rule.0, "")
+            let rule = rules.iter().find(|rule| rule.code == judgement.rule.0);
+            let name = rule.map_or("", |rule| rule.name);
+            (word(judgement.verdict), judgement.verdict, judgement.rule.0, name)
         }
     };
     let (claim, evidence) = match card {
@@ -77,8 +80,10 @@ pub(super) fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
     html! {
         div .card .(level) id=[matches!(card, Card::Finding(_)).then_some(&key)] data-kind=(card.kind()) data-rule=(code) data-claim=(key) {
             p .head {
-                a href=(format!("#{key}")) title=(format!("explained by: counterfoil explain {code}")) { (code) }
-                " " (name) " · "
+                @if matches!(card, Card::Finding(_)) { a href=(format!("#{key}")) { (code) } }
+                @else { strong { (code) } }
+                @if !name.is_empty() { " " (name) }
+                " · "
                 span .verdict {
                     @if card.kind() == "call" { (level) } @else { (verdict.name()) }
                 }
@@ -96,7 +101,16 @@ pub(super) fn card_of(checked: &Checked<'_>, card: &Card<'_>) -> Markup {
                     }
                 }
             } @else { (pieces(evidence)) }
-            @if let Card::Finding(finding) = card { (beside(finding)) }
+            @if let Card::Judgement(Judgement { reason: Some(reason), .. }) = card {
+                p .record { "because: " (visible(reason)) }
+            }
+            @if let Card::Finding(finding) = card {
+                (beside(finding))
+                p .head {
+                    "explained by " code { "counterfoil explain " (code) }
+                    ", fingerprint " code { (key) }
+                }
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ const weight = (session) => 10000 * session.dataset.errors + 1 * session.dataset
 const sessions = all(".session");
 const after = sessions.length > 0 ? sessions[sessions.length - 1].nextSibling : null;
 for (const session of sessions.sort((a, b) => weight(b) - weight(a))) {
-  document.body.insertBefore(session, after);
+  session.parentNode.insertBefore(session, after);
 }
 function show() {
   const wanted = new Set(kinds.filter((box) => box.checked).map((box) => box.value));
