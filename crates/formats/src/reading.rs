@@ -45,6 +45,26 @@ pub enum ReadError {
 }
 
 impl ReadError {
+    /// [`Self::problem`] of a file, with advice that depends on its name. Only an input that is
+    /// `alone` is told all formats.
+    #[must_use]
+    pub fn problem_of(&self, path: &str, alone: bool) -> Problem {
+        let help = match self {
+            Self::UnknownForm { recipe: None, .. } if !alone => {
+                "specify the format with `--from`; `counterfoil check --help` names the formats"
+            }
+            Self::Io(cause) if cause.kind() != io::ErrorKind::NotFound => return self.problem(),
+            Self::Io(_) if path.contains("://") => {
+                "only files are read; download it, or pipe it: `curl URL | counterfoil check -`"
+            }
+            Self::Io(_) if path.contains(['*', '?', '[']) => {
+                "a quoted pattern is not expanded; remove the quotes, or name the folder"
+            }
+            _ => return self.problem(),
+        };
+        self.problem().with_help(help)
+    }
+
     /// The error as a problem of the whole input, with advice.
     #[must_use]
     pub fn problem(&self) -> Problem {

@@ -155,7 +155,12 @@ impl Job {
             }
             Err(error) => {
                 unreadable = true;
-                self.unread(&[error.problem()], true, &mut fragments, &mut summary);
+                self.unread(
+                    &[error.problem_of(&self.path, true)],
+                    true,
+                    &mut fragments,
+                    &mut summary,
+                );
             }
         }
         let mut document = Document::begin(self.renderer.as_ref(), Vec::new()).map_err(failed)?;
@@ -198,12 +203,12 @@ impl Job {
             readings: &[],
             claims: Claims::from_counts(&report.counts.claims),
             known: 0,
+            accepted: &[],
         };
         fragments.push(self.renderer.transcript(&checked));
         summary.add(&checked);
         self.unread(&problems, false, fragments, summary);
     }
-            accepted: &[],
 
     /// Has the judge, if any, read the answers that end a turn; returns the turns it read.
     fn read_answers(

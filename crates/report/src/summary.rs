@@ -467,7 +467,7 @@ impl Summary {
             "{}: {}; coverage {}%",
             counted(claims.total(), "claim"),
             parts.join(", "),
-            (coverage * 100.0).floor()
+            percent(coverage)
         )
     }
 }
@@ -478,6 +478,12 @@ pub(crate) fn kinds_of_gaps(transcript: &Transcript) -> Vec<Gap> {
     gaps.sort_unstable();
     gaps.dedup();
     gaps
+}
+
+/// A share as a rounded percentage; only the whole is 100.
+fn percent(share: f64) -> f64 {
+    let rounded = (share * 100.0).round();
+    if share < 1.0 { rounded.min(99.0) } else { rounded }
 }
 
 /// Formats a count with its noun: `1 error`, `2 errors`.

@@ -85,9 +85,15 @@ pub(crate) struct Arguments {
     limits: Limits,
     #[command(flatten)]
     known: KnownArguments,
-    /// Output format
-    #[arg(long, value_name = "FORMAT", env = "COUNTERFOIL_FORMAT", help_heading = "Output")]
-    format: Option<OutputFormat>,
+    /// Output format [default: what the name of the --output file ends in, else text]
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        env = "COUNTERFOIL_FORMAT",
+        value_delimiter = ',',
+        help_heading = "Output"
+    )]
+    format: Vec<OutputFormat>,
     /// Show every claim with its verdict and evidence
     #[arg(long, help_heading = "Output")]
     show_supported: bool,
@@ -152,7 +158,8 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     let also_read = [also_read.as_slice(), &job.known.read()].concat();
     outputs::refuse_inputs(arguments.output.as_deref(), &inputs, &also_read)?;
     outputs::refuse_inputs(arguments.judge.written(), &inputs, &also_read)?;
-    let job = Job { judging: arguments.judge.judging(global, &options)?, ..job };
+    let judging = arguments.judge.judging(global, &options)?;
+    let job = Job { judging, alone: inputs.len() == 1, ..job };
     outputs::refuse_inputs(job.known.written(), &inputs, &[])?;
     match &arguments.output {
         None => job.run(&inputs, BufWriter::new(io::stdout().lock())),
@@ -174,9 +181,12 @@ fn newest_of_each() -> anyhow::Result<Vec<Input>> {
     let newest: Vec<_> =
         AgentName::value_variants().iter().map(|agent| newest(Some(*agent))).collect();
     if newest.iter().all(Result::is_err) {
-        return Err(Complaint::new("no path given, and no agent sessions found on this machine")
-            .help("pass a log or a folder of logs: `counterfoil check session.jsonl`")
-            .into());
+        let help = match io::stdin().is_terminal() {
+            true => "pass a log or a folder of logs: `counterfoil check session.jsonl`",
+            false => "pass a log or a folder of logs, or `-` to read standard input",
+        };
+        let wrong = "no path given, and no agent sessions found on this machine";
+        return Err(Complaint::new(wrong).help(help).into());
     }
     Ok(newest.into_iter().flatten().flatten().collect())
 }
@@ -199,6 +209,22 @@ fn newest(agent: Option<AgentName>) -> anyhow::Result<Vec<Input>> {
     Ok(std::iter::once(&log.path).chain(&helpers).map(|path| Input::file(path)).collect())
 }
 
+impl Arguments {
+    /// The output format: as given, or else as configured or as the output file is named.
+    fn format(&self, configured: OutputFormat) -> Result<ReportFormat, Complaint> {
+        match self.format.as_slice() {
+            [] => {
+                let named = self.output.as_deref().and_then(ReportFormat::of_file);
+                let named = named.filter(|_| configured == OutputFormat::Text);
+                Ok(named.unwrap_or(configured.into()))
+            }
+            [one] => Ok((*one).into()),
+            _ => Err(Complaint::new("a run writes one format, but several are given")
+                .help("run `counterfoil check` once per format, each with its own `--output`")),
+        }
+    }
+}
+
 /// The validated options for checking an input.
 struct Job {
     from: Option<Format>,
@@ -213,6 +239,8 @@ struct Job {
     statistics: bool,
     /// Whether to show how clauses were read.
     why: bool,
+    /// Whether there is only one input.
+    alone: bool,
     /// The judge that reads answers, if any.
     judging: Option<Judging>,
     /// Whether feedback for the agent is shown, because `--answer` was given.
@@ -234,8 +262,8 @@ impl Job {
         if let Some(window) = arguments.execution_window {
             settings.execution_window_secs = window;
         }
-        let format = arguments.format.unwrap_or(*format);
-        if arguments.why && !matches!(format, OutputFormat::Text | OutputFormat::Jsonl) {
+        let format = arguments.format(*format)?;
+        if arguments.why && !matches!(format, ReportFormat::Text | ReportFormat::Jsonl) {
             return Err(Complaint::new("`--why` requires the format text or jsonl")
                 .help("add `--format text` or `--format jsonl`")
                 .into());
@@ -250,7 +278,7 @@ impl Job {
             from: arguments.from.as_deref().and_then(Format::from_name),
             catalog: tools.map(read_catalog).transpose()?,
             settings,
-            renderer: ReportFormat::from(format).renderer(look),
+            renderer: format.renderer(look),
             least: arguments.severity.unwrap_or(*severity).into(),
             fail_on,
             known,
@@ -258,6 +286,7 @@ impl Job {
             quiet: arguments.quiet,
             statistics: arguments.statistics,
             why: arguments.why,
+            alone: false,
             judging: None,
             answers: arguments.recorded.answer().is_some(),
             apart: arguments.output.is_some(),
@@ -383,7 +412,8 @@ impl Job {
             }
             Err(error) => {
                 outcome.unreadable = true;
-                self.unread(input, &[error.problem()], true, &mut outcome);
+                let problem = error.problem_of(&input.shown, self.alone);
+                self.unread(input, &[problem], true, &mut outcome);
             }
         }
         outcome
@@ -433,6 +463,7 @@ impl Job {
             readings: &readings,
             claims: Claims::from_counts(&counts.claims),
             known,
+            accepted: &accepted,
         };
         outcome.fragments.push(self.renderer.transcript(&checked));
         outcome.summary.add(&checked);
@@ -463,12 +494,12 @@ fn look(arguments: &Arguments, show_supported: bool) -> Look {
     let on_terminal = arguments.output.is_none();
     Look {
         colour: on_terminal && terminal::colours(arguments.color),
-            accepted: &accepted,
         width: if on_terminal { terminal::width() } else { 0 },
         show_supported: arguments.show_supported || show_supported,
         why: arguments.why,
         statistics: arguments.statistics,
         fingerprints: false,
+        fail_on: None,
         quiet: arguments.quiet,
         version: env!("CARGO_PKG_VERSION"),
         root: std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned(),
@@ -489,4 +520,3 @@ fn progress(inputs: &[Input]) -> ProgressBar {
         Err(_) => bar,
     }
 }
-        fail_on: None,

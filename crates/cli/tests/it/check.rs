@@ -116,7 +116,7 @@ fn exit_codes() {
         ("check wrong.json --mode warn", 0),
         ("check wrong.json --mode warn --fail-on warning", 1),
         ("check wrong.json --mode unknown_tool=Shadow --fail-on warning", 0),
-        ("check wrong.json --ignore unknown-tool", 0),
+        ("check wrong.json --ignore unknown-tool", 2),
         ("check wrong.json --severity error", 1),
         ("check bad.json", 2),
         ("check wrong.json bad.json", 2),
@@ -137,7 +137,10 @@ fn exit_codes() {
 fn a_baseline_keeps_what_is_known_from_failing() {
     let desk = Desk::with(&[("wrong.json", WRONG)]);
     let ran = desk.run(&format!("check wrong.json --baseline b.json --write-baseline {ONE}"));
-    assert_eq!((ran.code, ran.err.as_str()), (0, "1 finding written to b.json\n"));
+    assert_eq!(
+        (ran.code, ran.err.as_str()),
+        (0, "1 finding added to b.json, which now accepts 1 finding\n")
+    );
     assert_snapshot!(desk.run(&format!("check wrong.json --baseline b.json {ONE}")), @"
     exit 0
     no new findings in 1 transcript (no claims to check)
@@ -622,7 +625,7 @@ fn without_a_path_the_newest_session_of_each_agent_is_checked() {
     exit 2
     --- stderr
     error: no path given, and no agent sessions found on this machine
-      help: pass a log or a folder of logs: `counterfoil check session.jsonl`
+      help: pass a log or a folder of logs, or `-` to read standard input
     ");
     // A folder without logs is no reason to read sessions that were not asked for.
     std::fs::create_dir(desk.path().join("empty")).unwrap();
@@ -762,4 +765,25 @@ fn what_was_told_about_a_lie_does_not_make_it_true() {
             assert_eq!(ran.to_string().matches(code).count(), 2, "{code}: {ran}");
         }
     }
+}
+
+/// Mistakes on the command line are named, with what to do instead.
+#[test]
+fn a_wrong_command_line_gets_a_hint() {
+    let desk = Desk::with(&[("log.json", LIES), ("a.txt", "x"), ("b.txt", "y")]);
+    for (line, hint) in [
+        ("check log.json --format sarif,junit", "once per format"),
+        ("check log.json --format sarif --format junit", "once per format"),
+        ("check log.json --rule FK010 --ignore FK010", "no rule is left to run"),
+        ("check *.jsonl", "remove the quotes"),
+        ("check https://example.org/log.json", "curl URL | counterfoil check -"),
+        ("check", "`-` to read standard input"),
+        ("check a.txt b.txt", "`counterfoil check --help` names the formats"),
+    ] {
+        let ran = desk.run(line);
+        assert!(ran.code == 2 && format!("{ran}").contains(hint), "{line}: {ran}");
+    }
+    let ran = desk.run("check log.json --output r.html");
+    let page = std::fs::read_to_string(desk.path().join("r.html")).unwrap();
+    assert!(ran.code == 1 && page.starts_with("<!DOCTYPE html>"), "{page}");
 }

@@ -11,6 +11,7 @@ mod sarif;
 mod text;
 
 use std::fmt;
+use std::path::Path;
 
 use csv::Csv;
 use github::Github;
@@ -66,6 +67,22 @@ impl ReportFormat {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|&(_, known)| known == name).map(|(format, _)| format)
+    }
+
+    /// The format of a file with this name, judging by what it ends in.
+    #[must_use]
+    pub fn of_file(path: &Path) -> Option<Self> {
+        Some(match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "txt" => Self::Text,
+            "json" => Self::Json,
+            "jsonl" | "ndjson" => Self::Jsonl,
+            "sarif" => Self::Sarif,
+            "xml" => Self::Junit,
+            "md" | "markdown" => Self::Markdown,
+            "html" | "htm" => Self::Html,
+            "csv" => Self::Csv,
+            _ => return None,
+        })
     }
 
     /// The name used on the command line.

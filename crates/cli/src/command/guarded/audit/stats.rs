@@ -45,7 +45,8 @@ fn text(stats: &AuditStats, paint: Paint) -> String {
         (Some(first), Some(last)) => format!(", {} to {}", minute(first), minute(last)),
         _ => String::new(),
     };
-    let mut text = format!("{} calls{span}\n", paint.bold(&calls.to_string()));
+    let noun = if *calls == 1 { "call" } else { "calls" };
+    let mut text = format!("{} {noun}{span}\n", paint.bold(&calls.to_string()));
     text += &format!("{failed} failed, {rejected} of them rejected before they ran\n");
     if *ran_ahead > 0 {
         text += &format!("{ran_ahead} ran speculatively, ahead of the model\n");
