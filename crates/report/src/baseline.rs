@@ -4,7 +4,7 @@ use counterfoil_model::{Finding, Transcript, WrongJson};
 use serde::{Deserialize, Serialize};
 
 use crate::checked::Accepted;
-use crate::fingerprint::Fingerprint;
+use crate::fingerprint::{Fingerprint, conversation_of};
 use crate::visible::{json_pretty, shorten};
 
 /// The version of the file format that is written here.
@@ -30,6 +30,9 @@ struct Entry {
     rule: String,
     transcript: String,
     message: String,
+    /// The conversation, by its first request; empty if it has none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    conversation: String,
     /// The file, if a report named it. A baseline holds for every file.
     #[serde(skip)]
     path: Option<String>,
@@ -54,6 +57,9 @@ pub struct KnownFinding {
     pub path: Option<String>,
     /// The message, shortened.
     pub message: String,
+    /// The conversation, as a baseline names it; see [`conversation_of`].
+    #[serde(skip)]
+    pub conversation: Option<String>,
 }
 
 impl KnownFinding {
@@ -66,6 +72,7 @@ impl KnownFinding {
             transcript: transcript.id.clone(),
             path: Some(path.to_owned()),
             message: shorten(&finding.message, 200).into_owned(),
+            conversation: conversation_of(transcript),
         }
     }
 }
@@ -145,12 +152,16 @@ impl Entry {
             transcript: self.transcript.clone(),
             path: self.path.clone(),
             message: self.message.clone(),
+            conversation: Some(self.conversation.clone()).filter(|name| !name.is_empty()),
         }
     }
 
     fn new(known: KnownFinding) -> Self {
-        let KnownFinding { rule, transcript, message, path, .. } = known;
-        Self { count: 0, total: 0, rule, transcript, message, path, reason: None, accepted: None }
+        let KnownFinding { rule, transcript, message, path, conversation, .. } = known;
+        let conversation = conversation.unwrap_or_default();
+        let (reason, accepted) = (None, None);
+        let (count, total) = (0, 0);
+        Self { count, total, rule, transcript, message, conversation, path, reason, accepted }
     }
 }
 
@@ -190,6 +201,7 @@ impl Baseline {
             transcript: finding.transcript.id,
             path: finding.transcript.path,
             message: finding.message,
+            conversation: None,
         });
         let same = report.summary.against.into_iter().flat_map(|against| against.same);
         // Two files may have transcripts of one id; an occurrence in one is none in the other.
@@ -284,15 +296,14 @@ impl Baseline {
     }
 
     /// Returns what to accept after a run: the findings that `occurred`, with the reasons that they
-    /// have here, and the accepted findings that the run did not look for (`was_checked` is given a
-    /// rule's code and a transcript's id).
+    /// have here, and the accepted findings that the run did not look for.
     #[must_use]
-    pub fn renewed(&self, mut occurred: Self, was_checked: impl Fn(&str, &str) -> bool) -> Self {
+    pub fn renewed(&self, mut occurred: Self, was_checked: impl Fn(&KnownFinding) -> bool) -> Self {
         for (key, entry) in &self.entries {
             if let Some(now) = occurred.entries.get_mut(key) {
                 now.reason.clone_from(&entry.reason);
                 now.accepted.clone_from(&entry.accepted);
-            } else if !was_checked(&entry.rule, &entry.transcript) {
+            } else if !was_checked(&entry.known(key)) {
                 occurred.entries.insert(key.clone(), entry.clone());
             }
         }

@@ -50,11 +50,21 @@ impl fmt::Display for Fingerprint {
     }
 }
 
+/// A name for a conversation that is independent of files: a digest of the user's first request;
+/// `None` if there is none.
+#[must_use]
+pub fn conversation_of(transcript: &Transcript) -> Option<String> {
+    let first = transcript.messages.iter().find(asks)?;
+    Some(Digest::of_json(&json!(first.text)).to_string().chars().take(16).collect())
+}
+
+fn asks(message: &&Message) -> bool {
+    message.role == Role::User && message.kind == MessageKind::Ordinary
+}
+
 /// The first and the latest request of the user, and the calls so far by id and tool.
 fn conversation(transcript: &Transcript, turn: usize) -> Value {
     let before = transcript.messages.get(..turn).unwrap_or(&transcript.messages);
-    let asks =
-        |message: &&Message| message.role == Role::User && message.kind == MessageKind::Ordinary;
     let asked = [before.iter().find(asks), before.iter().rev().find(asks)];
     let asked = asked.map(|message| message.map(|message| message.text.as_str()));
     let calls = before.iter().flat_map(|message| &message.calls);

@@ -22,7 +22,7 @@ mod visible;
 
 pub use baseline::{Baseline, BaselineError, KnownFinding};
 pub use checked::{Accepted, Checked, Claims, Unread};
-pub use fingerprint::Fingerprint;
+pub use fingerprint::{Fingerprint, conversation_of};
 pub use format::ReportFormat;
 pub use record::SCHEMA_VERSION;
 pub use renderer::{Document, Fragment, Look, Renderer, RuleCard};

@@ -279,6 +279,24 @@ fn what_a_run_did_not_look_for_is_not_gone() {
     assert!(ran.code == 0 && ran.out.contains("0 new, 0 gone, 0 same"), "{ran}");
 }
 
+/// Logs of one name are different conversations; a conversation may move to another file.
+#[test]
+fn what_is_accepted_in_one_conversation_is_new_in_another() {
+    let other =
+        LIES.replacen(r#""content":""#, r#""content":"Hello, "#, 1).replace(r#""s2""#, r#""s3""#);
+    let named = |text: &str| text.replace(r#""id":"s2","#, "").replace(r#""id":"s3","#, "");
+    let (lies, other) = (named(LIES), named(&other));
+    let desk = Desk::with(&[("1/log.json", &lies), ("2/log.json", &other)]);
+    desk.run("check 1 --baseline b.json --write-baseline");
+    let ran = desk.run("check 2 --baseline b.json");
+    assert!(ran.code == 1 && !ran.out.contains("accepted"), "{ran}");
+    let one = |text: &str| text.replace('\n', " ");
+    std::fs::write(desk.path().join("all.jsonl"), [one(&other), one(&lies)].join("\n")).unwrap();
+    let ran = desk.run("check all.jsonl --baseline b.json");
+    assert!(ran.code == 1 && ran.out.contains("2 errors in 1 of 2 transcripts"), "{ran}");
+    assert!(ran.out.contains("2 accepted findings not shown\n"), "{ran}");
+}
+
 #[test]
 fn an_occurrence_in_one_file_is_none_in_another() {
     let desk = Desk::with(&[("a/log.json", LIES), ("b/log.json", LIES)]);

@@ -348,7 +348,7 @@ fn an_unread_answer_is_a_problem() {
     for (log, member) in [
         (format!(r#"[{{"inputs":{asked},"outputs":{{"said":"Booked."}}}}]"#), "outputs"),
         (format!(r#"{{"request":{asked},"response":{{"said":"Booked."}}}}"#), "response"),
-        (format!("{},\"answer\":\"Booked.\"}}", &asked[..asked.len() - 1]), "answer"),
+        (format!(r#"{{"answer":"Booked.",{}"#, asked.trim_start_matches('{')), "answer"),
         (
             format!(
                 r#"[{{"run_type":"chain","trace_id":"r","inputs":{asked},"outputs":{{"output":"Booked."}}}}]"#

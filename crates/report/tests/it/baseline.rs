@@ -38,10 +38,10 @@ fn a_renewed_baseline_keeps_reasons_and_what_was_not_checked() {
     assert_eq!(occurred.with_reason("0", "", ""), None);
     assert_eq!(old.gone(&occurred, |_| true).len(), 2);
     assert_eq!(old.gone(&occurred, |_| false), vec![]);
-    let renewed = old.renewed(occurred.clone(), |_, _| true);
+    let renewed = old.renewed(occurred.clone(), |_| true);
     assert_eq!(renewed.len(), 1);
     assert!(renewed.to_json().contains("\"reason\": \"a false alarm\""));
-    assert_eq!(old.renewed(occurred, |_, _| false).to_json(), old.to_json());
+    assert_eq!(old.renewed(occurred, |_| false).to_json(), old.to_json());
 }
 
 /// An earlier report of eleven findings has eleven that are gone, the same or not looked for.

@@ -171,6 +171,7 @@ fn github_names_no_unchanged_finding_and_is_quiet_on_request() {
         transcript: "t".into(),
         path: None,
         message: message.into(),
+        conversation: None,
     };
     let against = Comparison {
         same: vec![known("unchanged")],

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::limits::counted;
-use super::outcome::{Occurred, Outcome};
+use super::outcome::{Occurred, Outcome, names};
 use crate::config::CheckOptions;
 use crate::exit::Complaint;
 use crate::files;
@@ -131,10 +131,10 @@ impl Known {
         Outcome { occurred, summary, .. }: &mut Outcome,
     ) -> (Vec<Finding>, Option<Vec<Finding>>, Vec<Accepted>) {
         occurred.findings.accept(transcript, &findings);
-        occurred.transcripts.insert(transcript.id.clone());
+        occurred.transcripts.extend(names(transcript));
         let damage = |(gap, _): &(Gap, usize)| matches!(gap, Gap::Unreadable | Gap::CutEnd);
         if transcript.completeness.gaps().iter().any(damage) {
-            occurred.damaged.insert(transcript.id.clone());
+            occurred.damaged.extend(names(transcript));
         }
         let (new, accepted) = self.baseline.split(transcript, findings);
         summary.baselined += accepted.len();
@@ -161,8 +161,7 @@ impl Known {
     ) {
         let was_checked = |known: &KnownFinding| {
             let removed = known.path.as_ref().is_some_and(|path| !Path::new(path).exists());
-            occurred.was_checked(&runs, &known.rule, &known.transcript)
-                || (removed && runs(&known.rule))
+            occurred.was_checked(&runs, known) || (removed && runs(&known.rule))
         };
         if !matches!(self.write, Write::All) {
             summary.stale = self.baseline.gone(&occurred.findings, was_checked);
@@ -184,7 +183,7 @@ impl Known {
         quiet: bool,
     ) -> anyhow::Result<()> {
         let Some(path) = self.written() else { return Ok(()) };
-        let was_checked = |rule: &str, id: &str| occurred.was_checked(&runs, rule, id);
+        let was_checked = |known: &KnownFinding| occurred.was_checked(&runs, known);
         let baseline = match &self.write {
             Write::These { accept, reason } => self.with(&occurred.findings, accept, reason)?,
             Write::All | Write::Nothing => {

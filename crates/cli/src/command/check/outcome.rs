@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use counterfoil_model::{Severity, Transcript};
-use counterfoil_report::{Baseline, Fragment, Summary};
+use counterfoil_report::{Baseline, Fragment, KnownFinding, Summary, conversation_of};
 
 use crate::rule_names::is_judge;
 
@@ -25,15 +25,20 @@ impl Outcome {
     }
 }
 
+/// The names by which known findings refer to a transcript.
+pub(super) fn names(transcript: &Transcript) -> impl Iterator<Item = String> {
+    [Some(transcript.id.clone()), conversation_of(transcript)].into_iter().flatten()
+}
+
 /// What occurred in a run.
 #[derive(Default)]
 pub(super) struct Occurred {
     pub(super) findings: Baseline,
-    /// The ids of the transcripts.
+    /// The names of the transcripts, as [`names`] returns them.
     pub(super) transcripts: BTreeSet<String>,
-    /// The ids of those that were not read to their end, or not in every line.
+    /// The names of those that were not read to their end, or not in every line.
     pub(super) damaged: BTreeSet<String>,
-    /// The ids of those with answers that no judge read.
+    /// The names of those with answers that no judge read.
     pub(super) unjudged: BTreeSet<String>,
 }
 
@@ -53,15 +58,16 @@ impl Occurred {
 
     /// Notes that no judge read some of the answers in a transcript.
     pub(super) fn left_unjudged(&mut self, transcript: &Transcript) {
-        self.unjudged.insert(transcript.id.clone());
+        self.unjudged.extend(names(transcript));
     }
 
-    /// Whether the run looked for findings of a rule in the whole of a transcript. `runs` says
-    /// whether the rule was on.
-    pub(super) fn was_checked(&self, runs: impl Fn(&str) -> bool, rule: &str, id: &str) -> bool {
-        runs(rule)
-            && self.transcripts.contains(id)
-            && !self.damaged.contains(id)
-            && !(is_judge(rule) && self.unjudged.contains(id))
+    /// Whether the run looked for a finding in the whole of its conversation. `runs` says whether a
+    /// rule was on.
+    pub(super) fn was_checked(&self, runs: impl Fn(&str) -> bool, known: &KnownFinding) -> bool {
+        let name = known.conversation.as_ref().unwrap_or(&known.transcript);
+        runs(&known.rule)
+            && self.transcripts.contains(name)
+            && !self.damaged.contains(name)
+            && !(is_judge(&known.rule) && self.unjudged.contains(name))
     }
 }
