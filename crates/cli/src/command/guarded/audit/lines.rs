@@ -10,6 +10,7 @@ use counterfoil_ledger::{
 use counterfoil_report::{shorten, visible};
 use jiff::Timestamp;
 
+use super::answer::counted;
 use super::sources::problem_line;
 use crate::choices::Colour;
 use crate::exit::{Complaint, Exit};
@@ -193,7 +194,8 @@ fn details(line: &AuditLine) -> Vec<String> {
         details.push(named.join(" · "));
     }
     if line.missed > 0 {
-        details.push(format!("{} calls before this one could not be logged", line.missed));
+        let calls = counted(line.missed, "call");
+        details.push(format!("{calls} before this one could not be logged"));
     }
     if line.set_aside > 0 {
         details.push(format!("{} bytes of an incomplete line precede this one", line.set_aside));
