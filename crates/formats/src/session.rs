@@ -59,6 +59,9 @@ pub(crate) fn holds_no_call(kind: &str) -> bool {
 const MODEL_MEMBERS: [&str; 7] =
     ["model", "model_name", "modelName", "modelID", "model_slug", "modelVersion", "model_version"];
 
+/// What is wrong with a member that should hold an answer, at the end of a problem.
+pub(crate) const UNREAD_ANSWER: &str = "holds no answer or call that can be read";
+
 /// Members that hold what an agent answered, in any format.
 const ANSWERS: [&str; 12] = [
     "output",
@@ -355,13 +358,11 @@ impl Session {
 
     /// Reports a session of whose agent nothing could be read, although it holds an answer.
     fn miss_answer(&mut self) {
-        let acts =
-            |m: &Message| m.role == Role::Assistant && !(m.text.is_empty() && m.calls.is_empty());
-        if self.transcript.messages.iter().any(acts) {
+        if hears_an_agent(&self.transcript) {
             return;
         }
         if let Some((line, member)) = self.unread_answer.take() {
-            self.problem(line, format!("`{member}` holds no answer or call that can be read"));
+            self.problem(line, format!("`{member}` {UNREAD_ANSWER}"));
             self.gap(Gap::UnreadParts);
         }
     }
@@ -424,6 +425,14 @@ fn key(message: &Message) -> String {
     });
     let (calls, results): (Vec<String>, Vec<String>) = (calls.collect(), results.collect());
     format!("{:?}\0{}\0{calls:?}\0{results:?}", message.role, message.text)
+}
+
+/// Whether the agent says or calls anything.
+pub(crate) fn hears_an_agent(transcript: &Transcript) -> bool {
+    let acts = |message: &Message| {
+        message.role == Role::Assistant && !(message.text.is_empty() && message.calls.is_empty())
+    };
+    transcript.messages.iter().any(acts)
 }
 
 /// Gives ids to calls that have none, and assigns them in order to results without an id.

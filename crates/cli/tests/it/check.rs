@@ -785,6 +785,16 @@ fn what_was_told_about_a_lie_does_not_make_it_true() {
     }
 }
 
+/// A log whose answers are in an unknown form is not clean.
+#[test]
+fn an_answer_that_cannot_be_read_is_no_clean_run() {
+    let asked =
+        r#"[{"inputs":{"messages":[{"role":"user","content":"Go."}]},"outputs":{"said":"Done."}}]"#;
+    let ran = Desk::with(&[("log.json", asked)]).run("check log.json");
+    let wrong = "nothing that the agent said or did could be read";
+    assert!(ran.code == 2 && format!("{ran}").contains(wrong), "{ran}");
+}
+
 /// Mistakes on the command line are named, with what to do instead.
 #[test]
 fn a_wrong_command_line_gets_a_hint() {

@@ -356,7 +356,8 @@ fn an_unread_answer_is_a_problem() {
             "output",
         ),
     ] {
-        let (_, readings) = read_all(log.as_bytes(), &Options::new("x")).unwrap();
+        let (summary, readings) = read_all(log.as_bytes(), &Options::new("x")).unwrap();
+        assert!(summary.broken.is_some(), "{log}");
         let problems: Vec<&str> =
             readings.iter().flat_map(|r| &r.problems).map(|p| p.message.as_str()).collect();
         let expected = format!("`{member}` holds no answer or call that can be read");
