@@ -2,7 +2,6 @@ use counterfoil_ledger::Links;
 use counterfoil_model::{Arguments, ExactValue, PermitBasis, Status, ToolCall, ToolErrorCategory};
 use serde_json::{Value, json};
 
-use crate::admitted::call_digest;
 use crate::auditing::AuditContext;
 use crate::call::CallError;
 use crate::guard::Guard;
@@ -48,10 +47,8 @@ impl Session {
             arguments: Arguments::from(arguments),
             line: 0,
         };
-        let digest = call_digest(tool, arguments);
-        let mut opened = guard
-            .intent(&call, tool, arguments, digest, &scene)
-            .map_err(CallError::NoRandomness)?;
+        let mut opened =
+            guard.intent(&call, tool, arguments, &scene).map_err(CallError::NoRandomness)?;
         opened.permit = PermitBasis::Host;
         opened.links = Links {
             retry_of: around.retry_of.clone(),

@@ -74,7 +74,7 @@ impl Sent {
             arguments: Arguments::from(&arguments),
             line: 0,
         };
-        Ok(HostedCall { call, tool: toolbox::tool(agent, &name), arguments })
+        Ok(HostedCall::new(call, toolbox::tool(agent, &name)))
     }
 
     /// Builds the event, once it is known what happened.
@@ -163,6 +163,21 @@ pub(crate) fn code_after(text: &str, words: &[&str]) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_has_no_hidden_thinking() {
+        const INPUT: &str = r#"{"_tafc_think":"PRIVATE","command":"ls"}"#;
+        let text = serde_json::to_string(INPUT).unwrap();
+        for agent in [Agent::ClaudeCode, Agent::Codex, Agent::Gemini] {
+            for input in [INPUT, &text] {
+                let event = format!("{{\"tool_name\":\"Bash\",\"tool_input\":{input}}}");
+                let mut sent = Sent::parse(&read_lenient_exact(event.as_bytes()).unwrap()).unwrap();
+                let hosted = sent.call(agent).unwrap();
+                assert_eq!(hosted.arguments.to_string(), r#"{"command":"ls"}"#);
+                assert_eq!(hosted.call.arguments.as_str(), r#"{"command":"ls"}"#);
+            }
+        }
+    }
 
     #[test]
     fn a_call_has_every_digit_of_its_event() {

@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::call::{Arguments, ToolCall};
+use crate::exact::ExactValue;
 use crate::json::JsonError;
 
 /// The prefix of argument names that hold the model's thinking, in any case of letters. Only the
@@ -68,6 +69,30 @@ pub fn without_hidden_arguments(arguments: &Arguments) -> Cow<'_, Arguments> {
     Cow::Owned(Arguments::raw(left))
 }
 
+/// Parsed arguments without hidden thinking; borrowed if there is none. Arguments that could not be
+/// parsed are a string.
+#[must_use]
+pub fn without_hidden_members(arguments: &ExactValue) -> Cow<'_, ExactValue> {
+    if arguments.as_str().is_some_and(names_hidden) {
+        return Cow::Owned(Value::from("<removed>").into());
+    }
+    let mut left = Cow::Borrowed(arguments);
+    if has_hidden(arguments) {
+        left.to_mut().remove_members(&|_, name| is_hidden(name));
+    }
+    left
+}
+
+fn has_hidden(value: &Value) -> bool {
+    match value {
+        Value::Object(members) => {
+            members.iter().any(|(name, value)| is_hidden(name) || has_hidden(value))
+        }
+        Value::Array(items) => items.iter().any(has_hidden),
+        _ => false,
+    }
+}
+
 /// The schema of a tool's arguments without the parameters for hidden thinking; borrowed if it has
 /// none.
 #[must_use]
@@ -126,6 +151,26 @@ mod tests {
                 line: 0,
             };
             assert_eq!(without_hidden(call).arguments.as_str(), kept, "{raw}");
+        }
+    }
+
+    #[test]
+    fn parsed_arguments_lose_thinking_and_no_digit() {
+        for (raw, kept) in [
+            (r#"{"a":0.1000000000000000000001}"#, None),
+            (r#""about _TAFC_""#, None),
+            (
+                r#"{"_tafc_think":"secret","a":0.1000000000000000000001}"#,
+                Some(r#"{"a":0.1000000000000000000001}"#),
+            ),
+            (r#"{"a":[{"_TAFC_THINK_2":"secret","b":1}]}"#, Some(r#"{"a":[{"b":1}]}"#)),
+            (r#"[{"_tafc_think":"secret"}]"#, Some("[{}]")),
+            (r#""{\"_tafc_think\": \"secret\"""#, Some("\"<removed>\"")),
+        ] {
+            let written = Arguments::raw(raw).exact().unwrap();
+            let left = without_hidden_members(&written);
+            assert_eq!(left.to_string(), kept.unwrap_or(raw), "{raw}");
+            assert_eq!(matches!(left, Cow::Owned(_)), kept.is_some(), "{raw}");
         }
     }
 

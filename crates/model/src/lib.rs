@@ -46,7 +46,7 @@ pub use finding::{
 };
 pub use hidden::{
     HIDDEN, is_hidden, names_hidden, take_hidden_out, without_hidden, without_hidden_arguments,
-    without_hidden_parameters,
+    without_hidden_members, without_hidden_parameters,
 };
 pub use json::{JsonError, JsonLimits, LossyText, WrongJson, in_plain_words, parse_strict};
 pub use receipt::{BackgroundRun, Confinement, PermitBasis, RecordedReceipt, SideEffect, Status};

@@ -50,7 +50,7 @@ pub(crate) async fn judge(
             judged.refused.push(RefusedCall { call: visible, why, denied: false });
             continue;
         }
-        let (objection, notes) = one(seen, shown, &visible, asking).await?;
+        let (objection, notes) = one(seen, shown, call, asking).await?;
         judged.notes.extend(notes.into_iter().map(|note| format!("`{}`: {note}", visible.tool)));
         match objection {
             None => judged.passed.push(visible),

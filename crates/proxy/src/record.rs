@@ -75,7 +75,7 @@ async fn ended(
     let nobody = || ToolCall::new(&outcome.call_id, "unknown", "{}");
     let hosted = HostedCall::of_unknown(call.cloned().unwrap_or_else(nobody), Origin::External);
     let hosted = match shown.tools.get(&hosted.call.tool) {
-        Some(tool) => HostedCall { tool: tool.clone(), ..hosted },
+        Some(tool) => hosted.of_tool(tool.clone()),
         None => hosted,
     };
     let (status, category) = match outcome {

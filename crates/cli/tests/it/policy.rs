@@ -103,6 +103,16 @@ fn hidden_thinking_is_not_shown() {
 }
 
 #[test]
+fn a_call_that_is_only_thinking_would_not_run() {
+    for tool in ["read_file", "unknown", "Bash --agent claude-code"] {
+        let ran = explain(&desk(), &format!("--tool {tool} --args '{{\"_tafc_think\": \"x\"}}'"));
+        assert_eq!(ran.code, 1, "{ran}");
+        assert!(ran.out.contains("only your thoughts"), "{ran}");
+        assert!(!ran.out.contains("required"), "{ran}");
+    }
+}
+
+#[test]
 fn an_explanation_as_json() {
     let ran = explain(&desk(), "--tool read --args '{\"path\": \".env\"}' --format json");
     assert_snapshot!(ran, @r#"

@@ -50,6 +50,10 @@ impl Session {
         let tools = guard.toolset();
         guard.list_tools(self, &tools).await.map_err(CallError::NotRecorded)?;
         let held = self.hold(guard, &around);
+        if only_thought {
+            let scene = self.scene(&held, &around, guard.workspace(), guard.clock().wall());
+            return guard.skip(self, &call, &scene).await;
+        }
         let admitted = guard.admit(self, &tools, call, around.requested);
         if around.claim_source.is_none() {
             let arguments = match &admitted {
@@ -59,9 +63,6 @@ impl Session {
             around.claim_source = guard.claim_source(self, arguments, &around);
         }
         let scene = self.scene(&held, &around, guard.workspace(), guard.clock().wall());
-        if only_thought {
-            return guard.skip(self, &admitted, &scene).await;
-        }
         let admitted = match admitted {
             Ok(admitted) => admitted,
             Err(refused) => {

@@ -1,14 +1,17 @@
 use std::sync::Arc;
 
 use counterfoil_ledger::{AppendError, Links, Opened, RandomnessError};
-use counterfoil_model::{Digest, ExactValue, ExecutionId, PermitBasis, ToolCall};
+use counterfoil_model::{
+    Digest, ExactValue, ExecutionId, PermitBasis, ToolCall, without_hidden_arguments,
+    without_hidden_members,
+};
 use counterfoil_tools::Scene;
 
 use super::CallError;
 use super::changed::CHANGED_BY_PERSON;
 use super::judge::Stopped;
 use super::reformat::REFORMATTED;
-use crate::admitted::Admitted;
+use crate::admitted::{Admitted, call_digest};
 use crate::approve::approval_used;
 use crate::gate::{GateId, Reason};
 use crate::guard::Guard;
@@ -28,13 +31,7 @@ impl Guard {
     ) -> Result<Result<Recording, Stopped>, CallError> {
         let tool = admitted.tool();
         let mut opened = self
-            .intent(
-                admitted.call(),
-                &tool.name,
-                admitted.exact_arguments(),
-                admitted.digest(),
-                scene,
-            )
+            .intent(admitted.call(), &tool.name, admitted.exact_arguments(), scene)
             .map_err(CallError::NoRandomness)?;
         opened.origin = tool.origin.clone();
         opened.permit = permitted.basis;
@@ -69,16 +66,17 @@ impl Guard {
         Recording::open(self, session, opened, None).await.map_err(CallError::NotRecorded)
     }
 
-    /// Collects what is known about a call before it runs. `digest` is the digest of `{tool,
-    /// arguments}`.
+    /// Collects what is known about a call before it runs. Every recorded call passes here, so no
+    /// record has the model's hidden thinking.
     pub(crate) fn intent(
         &self,
         call: &ToolCall,
         tool: &str,
         arguments: &ExactValue,
-        digest: Digest,
         scene: &Scene<'_>,
     ) -> Result<Opened, RandomnessError> {
+        let arguments = without_hidden_members(arguments);
+        let emitted = without_hidden_arguments(&call.arguments);
         Ok(Opened {
             execution_id: self.execution_id(tool, scene.now)?,
             tool: tool.to_owned(),
@@ -89,9 +87,9 @@ impl Guard {
             phase: scene.phase,
             requested: scene.requested,
             model: scene.model.map(str::to_owned),
-            emitted_digest: Digest::of_bytes(call.arguments.as_str().as_bytes()),
-            arguments_digest: digest,
-            arguments: self.redactor().redact_exact(arguments),
+            emitted_digest: Digest::of_bytes(emitted.as_str().as_bytes()),
+            arguments_digest: call_digest(tool, &arguments),
+            arguments: self.redactor().redact_exact(&arguments),
             permit: PermitBasis::Nothing,
             trust: scene.trust,
             started_at: scene.now,

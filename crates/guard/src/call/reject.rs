@@ -1,15 +1,13 @@
-use std::sync::Arc;
-
 use counterfoil_admission::{Ending, Step, last_rejection_text, rejection_text};
 use counterfoil_ledger::{Draft, Opened, Rejected};
-use counterfoil_model::{Arguments, ExactValue, Status, ToolErrorCategory};
+use counterfoil_model::{Arguments, ExactValue, Status, ToolCall, ToolErrorCategory};
 use counterfoil_tools::Scene;
 use serde_json::{Value, json};
 
 use super::admit::Refused;
 use super::judge::Stopped;
 use super::{Answer, CallError};
-use crate::admitted::{Admitted, call_digest};
+use crate::admitted::Admitted;
 use crate::auditing::AuditContext;
 use crate::executor::{ToolErrorFeedback, classify_report};
 use crate::gate::{Question, Reason};
@@ -27,10 +25,8 @@ impl Guard {
         let Refused { call, report } = refused;
         let arguments = report.arguments.clone();
         let arguments = arguments.unwrap_or_else(|| json!(call.arguments.as_str()).into());
-        let digest = call_digest(&call.tool, &arguments);
-        let intent = self
-            .intent(&call, &call.tool, &arguments, digest, scene)
-            .map_err(CallError::NoRandomness)?;
+        let intent =
+            self.intent(&call, &call.tool, &arguments, scene).map_err(CallError::NoRandomness)?;
         let codes: Vec<String> = report.blocking().map(|issue| issue.code.0.to_owned()).collect();
         let category = classify_report(&report).unwrap_or(ToolErrorCategory::InvalidParameters);
         {
@@ -62,30 +58,27 @@ impl Guard {
 
     /// Answers a call that contained only the model's thinking: nothing runs, and the thinking is
     /// not kept. Every call gets a result.
-    pub(super) async fn skip(
+    pub(crate) async fn skip(
         &self,
         session: &Session,
-        admitted: &Result<Arc<Admitted>, Box<Refused>>,
+        call: &ToolCall,
         scene: &Scene<'_>,
     ) -> Result<Answer, CallError> {
-        let call = match admitted {
-            Ok(admitted) => admitted.call(),
-            Err(refused) => &refused.call,
-        };
+        let Reason { code, message, help, .. } = Reason::only_thinking();
+        let advice = help.unwrap_or_default();
+        let text = format!("Nothing was executed: {message}; {advice}.");
         let nothing = ExactValue::from(json!({}));
-        let digest = call_digest(&call.tool, &nothing);
-        let intent = self
-            .intent(call, &call.tool, &nothing, digest, scene)
-            .map_err(CallError::NoRandomness)?;
+        let intent =
+            self.intent(call, &call.tool, &nothing, scene).map_err(CallError::NoRandomness)?;
         let rejected = Rejected {
             call: intent,
             status: Status::Refused,
             category: ToolErrorCategory::InvalidParameters,
-            codes: vec!["only_thinking".to_owned()],
-            answer: ONLY_THINKING.to_owned(),
+            codes: vec![code.to_owned()],
+            answer: text,
         };
         // A model that repeats such calls is making no progress.
-        let nudge = session.went(failed(&call.tool, &call.arguments, ONLY_THINKING, None));
+        let nudge = session.went(failed(&call.tool, &call.arguments, &rejected.answer, None));
         let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
         Ok(Answer { nudge, ..self.reject(session, rejected, Vec::new(), said).await? })
     }
@@ -117,7 +110,7 @@ impl Guard {
     ) -> Result<Answer, CallError> {
         let (call, tool) = (admitted.call(), admitted.tool());
         let mut intent = self
-            .intent(call, &tool.name, admitted.exact_arguments(), admitted.digest(), scene)
+            .intent(call, &tool.name, admitted.exact_arguments(), scene)
             .map_err(CallError::NoRandomness)?;
         intent.origin = tool.origin.clone();
         self.deny(session, intent, stopped, said).await
@@ -205,10 +198,6 @@ impl Guard {
         self.audit_rejected(session, rejected, said).map_err(CallError::NotAudited)
     }
 }
-
-/// The answer to a call that contained only thinking.
-const ONLY_THINKING: &str = "Nothing was executed: the call contains only your thoughts and no \
-                             arguments. Repeat it with its arguments, or continue without it.";
 
 fn failed<'s>(
     tool: &'s str,

@@ -56,6 +56,18 @@ impl Reason {
         reasons.iter().filter_map(rule).collect()
     }
 
+    /// The reason against a call that contains only the model's hidden thinking: it runs nothing.
+    #[must_use]
+    pub fn only_thinking() -> Self {
+        Self {
+            gate: GateId("admission"),
+            code: "only_thinking",
+            message: "the call contains only your thoughts and no arguments".to_owned(),
+            matched: None,
+            help: Some("repeat it with its arguments, or continue without it".to_owned()),
+        }
+    }
+
     /// The category of a denial for these reasons.
     #[must_use]
     pub fn category(reasons: &[Self]) -> ToolErrorCategory {

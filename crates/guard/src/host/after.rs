@@ -51,11 +51,11 @@ impl Session {
         let recording = match recording {
             Some(recording) => recording,
             None => {
-                let HostedCall { call, tool, arguments } = hosted;
+                let HostedCall { call, tool, arguments, .. } = hosted;
                 let held = self.hold(guard, around);
                 let scene = self.scene(&held, around, guard.workspace(), now);
                 let mut opened = guard
-                    .intent(call, &tool.name, arguments, hosted.digest(), &scene)
+                    .intent(call, &tool.name, arguments, &scene)
                     .map_err(CallError::NoRandomness)?;
                 opened.origin = tool.origin.clone();
                 opened.permit = self.host_basis();

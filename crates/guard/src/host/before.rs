@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use counterfoil_ledger::{APPROVAL_REQUIRED, Links};
-use counterfoil_model::PermitBasis;
+use counterfoil_model::{PermitBasis, ToolCall};
 use counterfoil_tools::Scene;
 
 use super::decided::Undecided;
@@ -108,11 +108,28 @@ impl Session {
         asking: Asking,
     ) -> Result<Before, CallError> {
         let guard = self.guard();
-        let HostedCall { call, tool, arguments } = hosted;
+        let HostedCall { call, tool, arguments, .. } = hosted;
+        if hosted.only_thought {
+            return self.thought(call, around).await;
+        }
         if let Ok(admitted) = Gates::unadmitted(call, tool, arguments.clone()) {
             return guard.before_admitted(self, Arc::new(admitted), around, asking).await;
         }
         self.deny(hosted, around, vec![not_judged(&tool.name)]).await
+    }
+
+    /// Records a call that contained only the model's thinking: its host must not execute it.
+    pub(super) async fn thought(
+        &self,
+        call: &ToolCall,
+        around: &Surroundings,
+    ) -> Result<Before, CallError> {
+        let guard = self.guard();
+        let held = self.hold(guard, around);
+        let scene = self.scene(&held, around, guard.workspace(), guard.clock().wall());
+        let answer = guard.skip(self, call, &scene).await?;
+        let judged = Judged::Denied(vec![Reason::only_thinking()]);
+        Ok(Before::new(judged, Some(answer.execution_id)))
     }
 
     /// Records that a host does not execute a call, for reasons of its own.
@@ -126,12 +143,11 @@ impl Session {
         reasons: Vec<Reason>,
     ) -> Result<Before, CallError> {
         let guard = self.guard();
-        let HostedCall { call, tool, arguments } = hosted;
+        let HostedCall { call, tool, arguments, .. } = hosted;
         let held = self.hold(guard, around);
         let scene = self.scene(&held, around, guard.workspace(), guard.clock().wall());
-        let mut intent = guard
-            .intent(call, &tool.name, arguments, hosted.digest(), &scene)
-            .map_err(CallError::NoRandomness)?;
+        let mut intent =
+            guard.intent(call, &tool.name, arguments, &scene).map_err(CallError::NoRandomness)?;
         intent.origin = tool.origin.clone();
         let stopped = Stopped::Denied(reasons.clone());
         let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };

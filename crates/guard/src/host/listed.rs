@@ -1,7 +1,7 @@
 //! Calls of hosts that know their tools: such calls are first checked against the tools.
 
 use counterfoil_admission::{Admission, AdmissionSettings, CallReport, CatalogIssue};
-use counterfoil_model::{Catalog, Origin, Tool, ToolCall};
+use counterfoil_model::{Catalog, Tool, ToolCall, take_hidden_out};
 
 use super::before::{Asking, Before};
 use super::hosted_call::HostedCall;
@@ -52,17 +52,6 @@ impl HostTools {
     }
 }
 
-impl HostedCall {
-    /// A call of a tool of which only the name and the origin are known.
-    #[must_use]
-    pub fn of_unknown(call: ToolCall, origin: Origin) -> Self {
-        let tool = Tool { origin, ..Tool::named(&call.tool) };
-        // Unreadable arguments become a value that is not an object, which is denied.
-        let arguments = call.arguments.exact().unwrap_or_default();
-        Self { call, tool, arguments }
-    }
-}
-
 impl Session {
     /// Checks a call that the host is about to execute against its tools, then continues like
     /// [`before`](Self::before). A call that does not fit is recorded as refused.
@@ -77,15 +66,17 @@ impl Session {
         asking: Asking,
     ) -> Result<Listed, CallError> {
         let guard = self.guard();
+        let (call, only_thought) = take_hidden_out(call);
+        if only_thought {
+            let before = self.thought(&call, around).await?;
+            let tool = tools.get(&call.tool).cloned().unwrap_or_else(|| Tool::named(&call.tool));
+            return Ok(Listed::Judged(Box::new(HostedCall::new(call, tool)), before));
+        }
         let mut report = tools.admission.admit(&call, None);
         tools.admission.hide(&mut report, &|tool| guard.never_runs(tool).is_none());
         match settled(&tools.catalog, call, report) {
             Ok(admitted) => {
-                let hosted = HostedCall {
-                    call: admitted.call().clone(),
-                    tool: admitted.tool().clone(),
-                    arguments: admitted.exact_arguments().clone(),
-                };
+                let hosted = HostedCall::from(&*admitted);
                 let before = guard.before_admitted(self, admitted, around, asking).await?;
                 Ok(Listed::Judged(Box::new(hosted), before))
             }

@@ -17,7 +17,7 @@ fn hosted(id: &str, tool: &str, arguments: &Value) -> HostedCall {
         arguments: Arguments::from(arguments),
         line: 0,
     };
-    HostedCall { call, tool: Tool::named(tool), arguments: arguments.clone().into() }
+    HostedCall::new(call, Tool::named(tool))
 }
 
 /// Records one call with this status if it may run. Returns the notes for the model after it, or
@@ -186,4 +186,71 @@ fn the_audit_log_names_the_rules_that_decided() {
         assert_eq!(rules, [&certain[..], &["permission: read: may*"]].concat());
     }
     assert_eq!(rules_in_the_audit_log("{}", &["/a/.env"], Asking::Nobody), [None]);
+}
+
+/// A call with thinking and this argument, from a host.
+fn thinking(id: &str, tool: &str) -> HostedCall {
+    hosted(id, tool, &json!({ "_tafc_think": "PRIVATE", "at": { "_TAFC_THINK_2": "PRIVATE" } }))
+}
+
+#[test]
+fn no_door_records_hidden_thinking() {
+    let guard = guard(
+        r#"{"tools":{"policy":{"enabled":true,"default_effect":"allow","rules":[
+        {"tool":"denied","effect":"deny"}]}}}"#,
+    );
+    let session = guard.host_session(SessionStart::default()).unwrap();
+    let around = Surroundings::default();
+    assert!(ran(&session, &thinking("1", "mail"), Status::Completed).is_some());
+    assert!(ran(&session, &thinking("2", "denied"), Status::Completed).is_none());
+    wait(session.deny(&thinking("3", "mail"), &around, Vec::new())).unwrap();
+    let ended = HostEnded {
+        status: Status::Completed,
+        category: None,
+        result: json!("sent"),
+        exit_code: None,
+        truncated: false,
+    };
+    wait(session.after(&thinking("4", "mail"), &around, ended)).unwrap();
+    let tool = Tool {
+        parameters: Some(json!({ "type": "object", "properties": { "at": { "type": "object" } } })),
+        ..Tool::named("mail")
+    };
+    let tools = HostTools::new([tool], guard.admission_settings());
+    for arguments in [
+        r#"{"_tafc_think":"PRIVATE","at":{}}"#,
+        r#"{"_tafc_think":"PRIVATE","at":7}"#,
+        r#"{"_tafc_think":"PRIVATE","#,
+        r#"{"_tafc_think":"PRIVATE"} PRIVATE"#,
+    ] {
+        let call = ToolCall::new("5", "mail", arguments);
+        wait(session.before_listed(call, &tools, &around, Asking::Nobody)).unwrap();
+    }
+    let arguments = json!({ "_tafc_think": "PRIVATE", "at": {} }).into();
+    wait(wait(session.track("mail", &arguments, around)).unwrap().complete(json!("sent"))).unwrap();
+    let events = guard.ledger().events(session.id()).unwrap();
+    let all = serde_json::to_string(&events).unwrap();
+    assert!(!all.contains("PRIVATE") && !all.to_lowercase().contains("_tafc"), "{all}");
+    assert_eq!(all.matches("\"arguments\":{\"at\":{}}").count(), 6, "{all}");
+}
+
+#[test]
+fn a_host_makes_no_call_that_is_only_thinking() {
+    let guard = guard("{}");
+    let session = guard.host_session(SessionStart::default()).unwrap();
+    let around = Surroundings::default();
+    let only = json!({ "_tafc_think": "PRIVATE" });
+    let tools = HostTools::new([Tool::named("list")], guard.admission_settings());
+    let call = ToolCall::new("2", "list", only.to_string());
+    let listed = wait(session.before_listed(call, &tools, &around, Asking::Nobody)).unwrap();
+    let Listed::Judged(_, listed) = listed else { panic!("{listed:?}") };
+    let plain = wait(session.before(&hosted("1", "list", &only), &around, Asking::Nobody)).unwrap();
+    for before in [plain, listed] {
+        let Judged::Denied(reasons) = &before.judged else { panic!("{before:?}") };
+        assert_eq!(reasons[0].code, "only_thinking");
+        assert!(before.execution_id.is_some());
+    }
+    // The host may call it without arguments.
+    let none = wait(session.before(&hosted("3", "list", &json!({})), &around, Asking::Nobody));
+    assert!(matches!(none.unwrap().judged, Judged::Allowed { .. }));
 }

@@ -131,7 +131,7 @@ fn a_host_s_calls_are_lowered_too() {
     let hosted = |id: &str, name: &str| {
         let mut call = call(name, "{}");
         call.id = id.to_owned();
-        HostedCall { call, tool: Tool::named(name), arguments: json!({}).into() }
+        HostedCall::new(call, Tool::named(name))
     };
     let judged = |id: &str, name: &str| {
         wait(session.before(&hosted(id, name), &around, Asking::Nobody)).unwrap().judged
@@ -160,7 +160,7 @@ fn an_approval_given_ahead_lets_a_host_s_call_through_once() {
     let around = Surroundings::default();
     let judged = |id: &str| {
         let call = ToolCall::new(id, "mail", "{}");
-        let mail = HostedCall { call, tool: Tool::named("mail"), arguments: json!({}).into() };
+        let mail = HostedCall::new(call, Tool::named("mail"));
         wait(session.before(&mail, &around, Asking::Nobody)).unwrap()
     };
     let denied = judged("1");

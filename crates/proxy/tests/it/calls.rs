@@ -179,6 +179,27 @@ fn room_to_think_ends_here() {
     });
 }
 
+#[test]
+fn a_call_that_is_only_thinking_is_not_passed() {
+    test(async {
+        for on in WIRES {
+            for streams in [true, false] {
+                let desk = Desk::new(ProxyMode::Block).await;
+                let says = [Call("c1", "get_order", "{\"_tafc_think\": \"secret\"}")];
+                let mut request = on.request("Is it?", &[]);
+                request["stream"] = json!(streams);
+                desk.next(scripted(on, streams, &says));
+                desk.next(scripted(on, streams, &says));
+                let told = desk.ask(on.path(), &request).await;
+                assert!(!told.text.contains("secret"), "{}", told.text);
+                let reply = on.read(&told.text);
+                assert!(reply.calls.is_empty(), "{on:?} {streams} {}", told.text);
+                assert!(reply.text.contains("only your thoughts"), "{}", reply.text);
+            }
+        }
+    });
+}
+
 /// Calls in a text, a part of each, and whether the answer is held: a rule denies the call, or its
 /// arguments do not match the schema.
 const SPOKEN: [(&str, &str, bool); 12] = [

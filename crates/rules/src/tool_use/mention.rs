@@ -309,6 +309,11 @@ fn tells_a_text(prose: &Prose<'_>, clause: &Clause) -> bool {
 /// "I used the X API in the code", "the X API shows …, according to its docs": whether an interface is
 /// mentioned as part of a text, or of code that the answer shows.
 fn is_of_code(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
+    /// The number of tokens after the name that may say where it is mentioned.
+    const REACH: usize = 40;
+    if !sets::OF_CODE.hold(thing.noun.as_bytes()) {
+        return false;
+    }
     let end = prose.sentences.get(clause.sentence).map_or(clause.tokens.end, |s| s.tokens.end);
     let is_place = |t: &Token| {
         let places = [&sets::TEXTS, &sets::OF_CODE, &sets::KEPT_IN_FILES];
@@ -316,7 +321,7 @@ fn is_of_code(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
             || prose.is(t, words!["code", "reference"])
             || places.into_iter().any(|set| prose.is(t, set))
     };
-    let behind = prose.tokens(thing.tokens.end..end);
+    let behind = prose.tokens(thing.tokens.end..end.min(thing.tokens.end + REACH));
     let leads = |(at, token): (usize, &Token)| {
         token.has(Tags::PREPOSITION) && behind.iter().skip(at + 1).take(4).any(is_place)
     };
@@ -327,7 +332,7 @@ fn is_of_code(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
         code.map(|block| block.span.slice(prose.text).to_ascii_lowercase())
             .any(|code| code.contains(&name))
     };
-    sets::OF_CODE.hold(thing.noun.as_bytes()) && (placed || shown())
+    placed || shown()
 }
 
 /// "the X tool's manual": about a text on the tool.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use counterfoil_admission::{CallReport, writings};
 use counterfoil_guard::{
     Answer, Before, BeginSessionError, CallError, GateId, Guard, HostEnded, HostedCall, Judged,
-    Ledger, Listed, PersonsAnswer, Reason, Session, SessionStart, Surroundings, without_hidden,
+    Ledger, Listed, PersonsAnswer, Reason, Session, SessionStart, Surroundings,
 };
 use counterfoil_model::{Arguments, Origin, Status, ToolCall, ToolErrorCategory};
 use serde::Deserialize;
@@ -342,13 +342,12 @@ impl Gateway {
         if let Some(step) = self.made_again(wire, id, &members).await {
             return step;
         }
-        // Hidden thinking is removed, so that what is judged and recorded is what the server gets.
-        let call = without_hidden(ToolCall {
+        let call = ToolCall {
             id: id.to_owned(),
             tool: asked.name,
             arguments: Arguments::raw(asked.arguments.map_or("{}", RawValue::get)),
             line: 0,
-        });
+        };
         let as_task = members.get("task").is_some()
             || self.state().takes_tasks
             || takes_tasks(members.get("_meta"), false);

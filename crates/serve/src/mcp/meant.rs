@@ -30,7 +30,7 @@ fn as_meant(hosted: &HostedCall, params: &Members<'_>) -> Option<String> {
         let members: Members<'_> = serde_json::from_str(&left).ok()?;
         return Some(as_meant(hosted, &members).unwrap_or(left));
     }
-    let HostedCall { call, tool, arguments } = hosted;
+    let HostedCall { call, tool, arguments, .. } = hosted;
     let written = params.get("arguments").map_or("{}", |raw| raw.get());
     let same = Arguments::raw(written).exact().is_ok_and(|written| written == *arguments);
     if same && call.tool == tool.name {

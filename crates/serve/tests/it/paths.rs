@@ -203,3 +203,13 @@ fn thinking_reaches_no_server() {
     // Members that no call has are not recorded, so the server does not get them.
     assert!(!line.contains("also"), "{line}");
 }
+
+#[test]
+fn a_call_that_is_only_thinking_reaches_no_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+        "name": "list_tables", "arguments": { "_tafc_think": "PRIVATE" } } });
+    let steps = wait(gateway(folder.path()).from_client(&call.to_string()));
+    let [Step::Answer(line)] = &*steps else { panic!("{steps:?}") };
+    assert!(line.contains("only your thoughts") && !line.contains("PRIVATE"), "{line}");
+}

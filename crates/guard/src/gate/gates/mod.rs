@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use counterfoil_admission::CallReport;
-use counterfoil_model::{ExactValue, Tool, ToolCall};
+use counterfoil_model::{ExactValue, Tool, ToolCall, without_hidden};
 use counterfoil_tools::{Scene, ShellPolicyHandle};
 
 use super::Gate;
@@ -145,8 +145,9 @@ impl Gates {
         tool: &Tool,
         scene: &Scene<'_>,
     ) -> Result<Vec<(GateId, Verdict)>, RehearseError> {
+        let call = without_hidden(call.clone());
         let arguments = call.arguments.exact().unwrap_or_default();
-        Ok(self.explain(&Self::unadmitted(call, tool, arguments)?, scene))
+        Ok(self.explain(&Self::unadmitted(&call, tool, arguments)?, scene))
     }
 
     /// A call in the form that gates judge, without admission: one that a host makes, or a

@@ -5,10 +5,12 @@ use clap::Args;
 use counterfoil_admission::{CallReport, Issue};
 use counterfoil_guard::{
     Asking, GateId, HostedCall, Reason, RehearsalPlace, SessionPast, Verdict, VerdictParts,
-    verdict_word, verdicts_json, without_hidden,
+    verdict_word, verdicts_json,
 };
 use counterfoil_hooks::{Questions, asking};
-use counterfoil_model::{Agent, Arguments as CallArguments, Catalog, ExactValue, Tool, ToolCall};
+use counterfoil_model::{
+    Agent, Arguments as CallArguments, Catalog, ExactValue, Tool, ToolCall, take_hidden_out,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -71,7 +73,12 @@ pub(super) fn run(
 ) -> anyhow::Result<Exit> {
     let mut rehearsal = rehearse(global, arguments)?;
     // Arguments for the model's hidden thinking are not shown.
-    rehearsal.call = without_hidden(rehearsal.call);
+    let (call, only_thought) = take_hidden_out(rehearsal.call);
+    rehearsal.call = call;
+    if only_thought {
+        let reason = Reason::only_thinking();
+        rehearsal.verdicts = vec![(reason.gate, Verdict::Deny(reason))];
+    }
     let verdicts = &rehearsal.verdicts;
     let outcome = match arguments.agent {
         Some(agent) => by_hook(global, agent.into(), arguments.without_questions, verdicts)?,
@@ -256,8 +263,7 @@ fn by_an_agent(
     mut past: SessionPast,
 ) -> anyhow::Result<Rehearsal> {
     let tool = counterfoil_hooks::tool(agent, &call.tool);
-    let arguments = call.arguments.exact().unwrap_or_default();
-    let hosted = HostedCall { call: call.clone(), tool: tool.clone(), arguments };
+    let hosted = HostedCall::new(call.clone(), tool.clone());
     let state = global.state().ok().map(|state| state.folder());
     let asked = options.tools.adversarial_policy.is_asked();
     let gates = settings_of_hook(agent, Some(&hosted), options, state.as_ref())?.gates().for_host();
