@@ -284,9 +284,12 @@ impl Agent {
         course: &mut Course,
         watch: &mut dyn Watch,
     ) -> Result<(), TurnError> {
-        self.compressor.conversation().turns.push(reply.turn());
+        // The model does not read again what it only thought.
+        let calls = reply.calls.iter().cloned().map(without_hidden).collect();
+        let Reply { calls: written, text, kept, .. } = reply;
+        self.compressor.conversation().turns.push(Turn::Assistant { text, calls, kept });
         let mut fits = false;
-        for call in reply.calls {
+        for call in written {
             if self.parts.caller.is_some() && NOT_OF_HELPERS.contains(&&*call.tool) {
                 let text =
                     format!("a helper cannot use the tool `{}`; nothing was executed", call.tool);

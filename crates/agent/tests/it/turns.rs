@@ -322,5 +322,8 @@ fn whoever_watches_sees_no_hidden_thinking() {
         let mut told = Arguments::default();
         wait(agent(&model).turn("What is order 7?", &mut told)).unwrap();
         assert_eq!(told.0, [seen, seen], "{written}");
+        // Nor does the model read it again.
+        let asked = format!("{:?}", model.asked().last().unwrap().turns);
+        assert!(!asked.contains("a secret"), "{asked}");
     }
 }
