@@ -34,12 +34,15 @@ pub(super) fn read(text: &str) -> Result<Table, Problem> {
     text.parse().map_err(syntax)
 }
 
-/// Reports the first `nan` or infinite number, which no option can use.
+/// The only option that may be `nan` or infinite, which counts as its default.
+const MAY_BE_INVALID: &str = "tools.tafc.complexity_threshold";
+
+/// Reports the first `nan` or infinite number, which no other option can use.
 fn are_numbers(section: &str, table: &DeTable<'_>) -> Result<(), Problem> {
     table.iter().try_for_each(|(name, value)| {
         let key = format!("{section}{}", name.get_ref());
         match value.get_ref() {
-            DeValue::Float(number) if number.as_str().contains('n') => {
+            DeValue::Float(number) if number.as_str().contains('n') && key != MAY_BE_INVALID => {
                 let what = format!("{key} is `{}`, which is not a number", number.as_str());
                 Err(Problem::at(name.span().start, what))
             }

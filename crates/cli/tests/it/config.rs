@@ -906,3 +906,24 @@ fn a_projects_file_that_others_may_write_is_not_read() {
     assert_eq!(shown["tools"]["sandbox"]["strict"], false, "{ran}");
     assert!(ran.err.contains("other users can write to it"), "{ran}");
 }
+
+#[test]
+fn a_threshold_that_is_no_number_counts_as_the_default() {
+    for (written, shown) in [
+        ("nan", "0.6"),
+        ("inf", "0.6"),
+        ("-inf", "0.6"),
+        ("7.0", "1.0"),
+        ("-1", "0.0"),
+        ("0.2", "0.2"),
+    ] {
+        let text = format!("[tools.tafc]\ncomplexity_threshold = {written}\n");
+        let desk = Desk::with(&[("counterfoil.toml", &text)]);
+        let variable = [("COUNTERFOIL_TOOLS_TAFC_COMPLEXITY_THRESHOLD", written)];
+        for ran in [desk.run("config show"), desk.run_in(&variable, "config show --no-config")] {
+            assert_eq!(ran.code, 0, "{ran}");
+            assert!(ran.out.contains(&format!("complexity_threshold = {shown}")), "{ran}");
+        }
+        assert_eq!(desk.run("config check").code, 0);
+    }
+}

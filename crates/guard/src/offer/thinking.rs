@@ -2,7 +2,7 @@
 
 use counterfoil_model::{HIDDEN, is_hidden};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 
 /// `[tools.tafc]`: whether tools with complex schemas get an extra argument for the model to think
@@ -13,11 +13,22 @@ pub struct TafcOptions {
     /// Whether it is enabled.
     pub enabled: bool,
     /// How complex a schema has to be, from 0 to 1. An invalid number counts as 0.6.
+    #[serde(deserialize_with = "in_force")]
     pub complexity_threshold: f64,
 }
 
 /// The default complexity threshold.
 const THRESHOLD: f64 = 0.6;
+
+/// The threshold that a number stands for.
+fn valid(threshold: f64) -> f64 {
+    if threshold.is_finite() { threshold.clamp(0.0, 1.0) } else { THRESHOLD }
+}
+
+/// Reads the threshold as it is in force, so that it is also shown so.
+fn in_force<'de, D: Deserializer<'de>>(written: D) -> Result<f64, D::Error> {
+    f64::deserialize(written).map(valid)
+}
 
 impl Default for TafcOptions {
     fn default() -> Self {
@@ -29,9 +40,7 @@ impl TafcOptions {
     /// Replaces an invalid threshold, so that it is a number from 0 to 1.
     #[must_use]
     pub fn resolve(self) -> Self {
-        let threshold = self.complexity_threshold;
-        let threshold = if threshold.is_finite() { threshold.clamp(0.0, 1.0) } else { THRESHOLD };
-        Self { complexity_threshold: threshold, ..self }
+        Self { complexity_threshold: valid(self.complexity_threshold), ..self }
     }
 
     /// Returns the schema with room to think, if it is complex enough.
