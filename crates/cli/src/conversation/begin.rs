@@ -178,6 +178,13 @@ fn guarded(state: State, wanted: &Wanted<'_>, options: &Options) -> anyhow::Resu
     .guard()
 }
 
+/// However a conversation ends, no command and no temporary folder of its session is left behind.
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.agent.session().leave();
+    }
+}
+
 impl Begun {
     /// Registers the agent's tools. Those of skills come last, so that they cannot replace others.
     fn register(&mut self, helpers: &SubAgents, skills: &SkillSet) -> anyhow::Result<()> {

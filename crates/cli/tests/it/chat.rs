@@ -310,3 +310,19 @@ fn policy_changed(more: &str, blocked: bool, told: &str) {
     assert!(ran.err.contains(told), "{ran}");
     assert_eq!(ran.err.contains("denied ("), blocked, "{ran}");
 }
+
+#[test]
+fn no_temporary_folder_is_left_behind() {
+    let shell = || calls("shell", &json!({ "command": "echo kept > $TMPDIR/a; cat $TMPDIR/a" }));
+    for session in [&["--session", "s"][..], &[]] {
+        let (port, _) = model(vec![shell(), says("It is there.")]);
+        let desk = desk(port, "");
+        let temporary = desk.path().join("temporary");
+        std::fs::create_dir(&temporary).unwrap();
+        let variables = [("COUNTERFOIL_STATE", "state"), ("TMPDIR", temporary.to_str().unwrap())];
+        let words = [&["chat", "--yes", "--json", "-p", "Hi"], session].concat();
+        let ran = desk.spawn(&variables, &words, "");
+        assert!(ran.out.contains("\"shell_"), "{ran}");
+        assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "{session:?} {ran}");
+    }
+}

@@ -289,8 +289,14 @@ impl Session {
     /// # Errors
     /// When the end cannot be recorded.
     pub async fn end(&self) -> Result<(), AppendError> {
-        self.guard.session_ends().iter().for_each(|end| end(self.id()));
+        self.leave();
         self.guard.ledger().append(self.id(), Draft::Ended, Vec::new()).await.map(drop)
+    }
+
+    /// Stops the session's background processes and removes its temporary folder, because this
+    /// process works on it no longer. Its record stays open: another process may continue it.
+    pub fn leave(&self) {
+        self.guard.session_ends().iter().for_each(|end| end(self.id()));
     }
 
     /// Forgets what the session has learned from its calls: completed tools, repetitions and cached
