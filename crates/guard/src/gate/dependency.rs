@@ -160,15 +160,25 @@ impl ToolDependencyGraph {
     /// A notice for the operator that names the freed tools. Callers should show it once.
     #[must_use]
     pub fn notice(&self) -> Option<String> {
-        let names: Vec<&str> = self.freed.iter().map(String::as_str).collect();
-        let told = self.enabled && !names.is_empty();
-        told.then(|| {
-            let names = names.join(", ");
-            format!(
-                "these tools require one another in a cycle, so their requirements are ignored: \
-                 {names}"
-            )
-        })
+        let mut told = Vec::new();
+        let mut left = self.freed.clone();
+        while let Some(first) = left.pop_first().filter(|_| self.enabled) {
+            let below = reached(&self.rules, &first);
+            let (with, others): (BTreeSet<String>, _) = left.into_iter().partition(|tool| {
+                below.contains(&**tool) && reached(&self.rules, tool).contains(&*first)
+            });
+            left = others;
+            let names: Vec<String> = [first].into_iter().chain(with).collect();
+            told.push(match names.as_slice() {
+                [only] => format!("`{only}` requires itself, so its requirements are ignored"),
+                names => format!(
+                    "these tools require one another in a cycle, so their requirements are \
+                     ignored: {}",
+                    names.join(", ")
+                ),
+            });
+        }
+        (!told.is_empty()).then(|| told.join("; "))
     }
 
     /// The tools that have to succeed before this tool can be used in this turn.
@@ -225,20 +235,18 @@ impl ToolDependencyGraph {
 
 /// The tools that are part of a cycle of `requires`.
 fn circles(rules: &BTreeMap<String, ToolDependency>) -> BTreeSet<String> {
-    let reaches_itself = |start: &str| {
-        let mut seen = BTreeSet::new();
-        let mut open: Vec<&str> = vec![start];
-        while let Some(tool) = open.pop() {
-            for required in rules.get(tool).into_iter().flat_map(|rule| &rule.requires) {
-                if required == start {
-                    return true;
-                }
-                if seen.insert(required.as_str()) {
-                    open.push(required);
-                }
-            }
+    rules.keys().filter(|tool| reached(rules, tool).contains(&***tool)).cloned().collect()
+}
+
+/// The tools that this one requires, directly or not.
+fn reached<'r>(rules: &'r BTreeMap<String, ToolDependency>, start: &str) -> BTreeSet<&'r str> {
+    let requires = |tool: &str| rules.get(tool).into_iter().flat_map(|rule| &rule.requires);
+    let mut seen = BTreeSet::new();
+    let mut open: Vec<&'r str> = requires(start).map(String::as_str).collect();
+    while let Some(tool) = open.pop() {
+        if seen.insert(tool) {
+            open.extend(requires(tool).map(String::as_str));
         }
-        false
-    };
-    rules.keys().filter(|tool| reaches_itself(tool)).cloned().collect()
+    }
+    seen
 }

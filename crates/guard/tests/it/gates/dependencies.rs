@@ -219,9 +219,12 @@ fn circles_and_deadlocks_are_warned_of() {
         ("c", depends(&["a"], &[])),
         ("d", depends(&["a"], &[])),
         ("e", depends(&["e"], &[])),
+        ("f", depends(&["g", "a"], &[])),
+        ("g", depends(&["f"], &[])),
     ];
     let notice = "these tools require one another in a cycle, so their requirements are ignored: \
-                  a, b, c, e";
+                  a, b, c; `e` requires itself, so its requirements are ignored; these tools \
+                  require one another in a cycle, so their requirements are ignored: f, g";
     let heard = warnings(|| {
         let dependencies = settings(&circle);
         let settings = GuardSettings { dependencies, ..GuardSettings::default() };
