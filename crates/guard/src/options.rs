@@ -203,6 +203,30 @@ impl GuardOptionsError {
     }
 }
 
+impl ToolsOptions {
+    /// Notices about options that have no effect as long as another one is off.
+    #[must_use]
+    pub fn without_effect(&self) -> Vec<String> {
+        let Self { policy, authorization, shell, .. } = self;
+        let rules = [
+            ("policy", !policy.enabled && !policy.rules.is_empty()),
+            ("authorization", !authorization.enabled && !authorization.rules.is_empty()),
+        ];
+        let rules = rules.into_iter().filter(|(_, are_off)| *are_off).map(|(section, _)| {
+            format!("the rules of `tools.{section}` are off; to apply them, set `enabled = true`")
+        });
+        let snapshots = [
+            ("auto_rollback", shell.auto_rollback),
+            ("snapshot_required", shell.snapshot_required),
+        ];
+        let snapshots = snapshots.into_iter().filter(|(_, is_on)| *is_on && !shell.transactional);
+        let snapshots = snapshots.map(|(key, _)| {
+            format!("`tools.shell.{key}` has no effect without `transactional = true`")
+        });
+        rules.chain(snapshots).collect()
+    }
+}
+
 impl GuardOptions {
     /// Validates the options.
     ///

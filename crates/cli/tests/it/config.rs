@@ -63,6 +63,19 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
     assert_eq!(desk.run("config check --config c.toml").code, 0);
     let ran = desk.run("config check --config off.toml");
     assert!(ran.code == 0 && ran.err.contains("rules of `tools.policy` are off"), "{ran}");
+    let on = [
+        ("COUNTERFOIL_TOOLS_SHELL_AUTO_ROLLBACK", "true"),
+        ("COUNTERFOIL_TOOLS_SHELL_SNAPSHOT_REQUIRED", "true"),
+        ("COUNTERFOIL_TOOLS_SHELL_TRANSACTIONAL", "true"),
+    ];
+    let ran = desk.run_in(&on[..2], "config check --no-config");
+    for key in ["auto_rollback", "snapshot_required"] {
+        let said =
+            format!("note: `tools.shell.{key}` has no effect without `transactional = true`");
+        assert!(ran.code == 0 && ran.err.contains(&said), "{ran}");
+    }
+    let ran = desk.run_in(&on, "config check --no-config");
+    assert!(ran.code == 0 && !ran.err.contains("no effect"), "{ran}");
     for (file, expected) in [
         (
             "none",

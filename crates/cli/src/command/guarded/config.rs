@@ -84,21 +84,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             }
             settings.dependencies.notice().map(note).transpose()?;
             unset.iter().try_for_each(note)?;
-            let tools = &found.options.tools;
-            for (section, is_off) in [
-                ("policy", !tools.policy.enabled && !tools.policy.rules.is_empty()),
-                (
-                    "authorization",
-                    !tools.authorization.enabled && !tools.authorization.rules.is_empty(),
-                ),
-            ] {
-                if is_off {
-                    note(format!(
-                        "the rules of `tools.{section}` are off; to apply them, set \
-                         `enabled = true`"
-                    ))?;
-                }
-            }
+            found.options.guard().tools.without_effect().into_iter().try_for_each(note)?;
         }
         Action::Show { format } => {
             let found = config::find(&global.place())?;
