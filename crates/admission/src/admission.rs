@@ -251,6 +251,10 @@ impl Admission {
         let (listed, similar) = self.names.ranked(tool, offers);
         let similar = listed.get(..similar).unwrap_or_default();
         if !similar.is_empty() && !registered {
+            if let Some(letter) = look_alike(&shown, similar) {
+                let code = u32::from(letter);
+                message.push_str(&format!(" (its letter `{letter}` is U+{code:04X}, not ASCII)"));
+            }
             message.push_str(&format!("; did you mean {}?", quoted(similar, " or ")));
         }
         if listed.is_empty() {
@@ -525,6 +529,12 @@ fn reads_by_name(name: &str) -> bool {
     words(name).any(|word| {
         matches!(word.as_str(), "read" | "view" | "open" | "cat" | "show" | "load" | "list" | "ls")
     }) && !words(name).any(|word| matches!(word.as_str(), "write" | "edit" | "create" | "update"))
+}
+
+/// The first letter of a name that is not ASCII, where the names that may be meant are.
+fn look_alike(name: &str, meant: &[&str]) -> Option<char> {
+    let letter = name.chars().find(|c| !c.is_ascii() && c.is_alphabetic());
+    letter.filter(|_| meant.iter().all(|name| name.is_ascii()))
 }
 
 fn quoted(names: &[&str], between: &str) -> String {

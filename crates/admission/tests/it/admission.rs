@@ -218,6 +218,13 @@ fn names_are_listed_by_similarity() {
         "there is no tool `read_fil`; did you mean `read_file`? \
          Available: `read_file`, `patch`, `web_search`"
     );
+    assert_eq!(
+        message(&few, "r\u{435}ad_file"),
+        "there is no tool `r\u{435}ad_file` (its letter `\u{435}` is U+0435, not ASCII); \
+         did you mean `read_file`? Available: `read_file`, `patch`, `web_search`"
+    );
+    let umlaut = Catalog::known(["prüfen"].map(Tool::named)).0;
+    assert!(!message(&umlaut, "prüfe").contains("ASCII"));
     assert_eq!(message(&few, " "), "the call does not name a tool");
     assert_eq!(message(&Catalog::known([]).0, "x"), "there is no tool `x`; no tools are available");
     let many = Catalog::known((0..11).map(|n| Tool::named(format!("t{n}")))).0;
