@@ -37,7 +37,7 @@ pub(crate) fn announce(outcome: anyhow::Result<()>) {
     let line = match outcome {
         Ok(()) => {
             "note: configuration reloaded: changes to servers and to the rules for calls are now \
-             in effect"
+             in effect; other changes need a restart"
                 .to_owned()
         }
         Err(error) => format!("warning: {}", invalid(&error)),
