@@ -144,5 +144,6 @@ async fn run(
         return Ok(ToolOutput::from(answer.text));
     }
     let category = answer.category.unwrap_or(ToolErrorCategory::PermanentFailure);
-    Err(ToolError::new(category, answer.text))
+    // The call of the skill's own tool gets an error block; a second one would say the same.
+    Err(ToolError::new(category, answer.plain().trim()))
 }

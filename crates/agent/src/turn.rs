@@ -324,10 +324,11 @@ impl Agent {
             return Ok(());
         }
         let answer = self.compress(CompressionStrategy::Triggered).await?;
+        let failure = answer.plain();
         watch.told(if answer.status == Status::Completed {
             TurnEvent::Compressed(CompressionStrategy::Triggered)
         } else {
-            TurnEvent::NotCompressed(&answer.text)
+            TurnEvent::NotCompressed(failure.trim())
         });
         Ok(())
     }

@@ -135,6 +135,8 @@ fn what_cannot_be_compressed_stays_as_it_was() {
         let answer = wait(agent.compact()).unwrap();
         assert_eq!(answer.status, Status::Failed);
         assert!(answer.text.contains(why), "{}", answer.text);
+        let told = answer.plain();
+        assert!(told.contains(why) && !told.contains("tool_error"), "{told}");
         assert_eq!(answer.category, Some(category), "{why}");
         assert_eq!(agent.conversation().turns(), before.turns());
         assert!(agent.conversation().knowledge().is_empty());

@@ -265,6 +265,20 @@ fn a_word_is_enough_to_leave() {
 }
 
 #[test]
+fn why_nothing_was_summarised_is_told_to_a_person() {
+    let (port, _) = model(Vec::new());
+    let desk = desk(port, "");
+    let Some(terminal) = Terminal::run(&desk, &["chat", "--plain"], (24, 80)) else { return };
+    terminal.see("`/help` lists commands");
+    terminal.write("/compact\n");
+    terminal.see("nothing to compress");
+    terminal.write(CONTROL_D);
+    let (code, raw) = terminal.ended();
+    assert_eq!(code, 0);
+    assert!(!raw.contains("tool_error") && !raw.contains("category"), "{raw}");
+}
+
+#[test]
 fn what_waits_is_approved_on_a_terminal() {
     approved_on_a_terminal(&[]);
     let Some(server) = crate::shared_ledger::start() else { return };

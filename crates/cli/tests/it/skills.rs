@@ -94,6 +94,26 @@ fn the_command_of_a_skill_knows_its_name_and_folder() {
 }
 
 #[test]
+fn a_command_of_a_skill_that_fails_is_explained_once() {
+    const ECHO: &str = "[\"echo\", \"Moin, {name}\"]";
+    let denies = "[tools.permissions]\nrules = [{ tool = \"shell\", action = \"deny\" }]";
+    for (more, command, why) in
+        [(denies, ECHO, "do not allow"), ("", "[\"cat\", \"absent\"]", "No such file")]
+    {
+        let (port, asked) =
+            model(vec![calls("greet", &json!({ "name": "Ada" })), says("It did not run.")]);
+        let desk = desk(port, more);
+        let skill = SKILL.replace(ECHO, command);
+        let skill = skill.replace(", \"required\": [\"name\"]", "");
+        write(&desk, "home/.config/counterfoil/skills/greeting/SKILL.md", &skill);
+        let ran = chat(&desk, &["--yes", "-p", "Greet Ada."], "");
+        let said = last(&asked.iter().nth(1).unwrap());
+        assert!(said.contains(why), "{said} {ran}");
+        assert_eq!(said.matches("category: ").count(), 1, "{said}");
+    }
+}
+
+#[test]
 fn an_agent_writes_no_skill_unasked() {
     let path = "team/greeting/SKILL.md";
     let added = "team/added/SKILL.md";

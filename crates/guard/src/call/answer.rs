@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use counterfoil_admission::Issue;
 use counterfoil_ledger::{Draft, ReadLedgerError, Receipt};
 use counterfoil_model::{Digest, Status, ToolErrorCategory};
@@ -9,6 +11,7 @@ use super::close::ClosedCall;
 use super::error::CallError;
 use super::filter::Shown;
 use crate::admitted::Admitted;
+use crate::executor::without_block;
 use crate::gate::Question;
 use crate::guard::Guard;
 use crate::recording::Recorded;
@@ -72,6 +75,22 @@ impl Answer {
     /// When the ledger cannot be read.
     pub fn receipt(&self, guard: &Guard) -> Result<Option<Receipt>, ReadLedgerError> {
         guard.ledger().receipt(&self.execution_id)
+    }
+
+    /// The answer for a person: its text without the error block for models, and why the call
+    /// failed, if there is such a block.
+    #[must_use]
+    pub fn for_a_person(&self) -> (Cow<'_, str>, Option<&str>) {
+        without_block(&self.text)
+    }
+
+    /// The answer as one text for a person: the text of its result, or else why it failed.
+    #[must_use]
+    pub fn plain(&self) -> Cow<'_, str> {
+        match self.for_a_person() {
+            (text, Some(why)) if text.trim().is_empty() => Cow::Borrowed(why),
+            (text, _) => text,
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use counterfoil_model::ToolErrorCategory;
@@ -58,6 +59,23 @@ impl ToolErrorFeedback {
             self.retryable,
         )
     }
+}
+
+/// Splits what a model reads of a failed call into its text without the error block, and the message
+/// of that block. Category and suggestion are only for models.
+pub(crate) fn without_block(text: &str) -> (Cow<'_, str>, Option<&str>) {
+    const BLOCK: &str = "[tool_error]\ncategory: ";
+    let begins = |(at, _): &(usize, &str)| {
+        text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
+    };
+    let Some((at, _)) = text.match_indices(BLOCK).find(begins) else {
+        return (Cow::Borrowed(text), None);
+    };
+    let (before, block) = text.split_at(at);
+    let mut lines = block.splitn(6, '\n').skip(2);
+    let message = lines.next().and_then(|line| line.strip_prefix("message: "));
+    let after = lines.nth(2).unwrap_or_default();
+    (Cow::Owned(format!("{before}{after}")), message)
 }
 
 /// Uses the message of the error.

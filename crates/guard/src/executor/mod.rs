@@ -29,6 +29,7 @@ pub use composite::{CompositeExecutor, TwoOwners};
 pub use dynamic::DynExecutor;
 pub use erased::ErasedToolExecutor;
 pub use feedback::ToolErrorFeedback;
+pub(crate) use feedback::without_block;
 #[cfg(feature = "file")]
 pub use file::FileExecutor;
 pub use function::FunctionExecutor;

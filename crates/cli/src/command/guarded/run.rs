@@ -224,7 +224,7 @@ fn show(
         let whole = whole(answer, receipt, status);
         writeln!(out, "{}", counterfoil_report::json_pretty(&whole))?;
     } else if let Some(answer) = answer {
-        let (told, _) = for_a_person(&answer.text);
+        let (told, _) = answer.for_a_person();
         let gap = if told.is_empty() || told.ends_with('\n') { "" } else { "\n" };
         // A result may contain control sequences, so they are escaped on a terminal but not in a
         // pipe.
@@ -246,28 +246,11 @@ fn show(
             writeln!(io::stderr(), "{}: {nudge}", paint.help("warning"))?;
         }
         writeln!(io::stderr(), "{}", line(session, answer, receipt, status))?;
-        if let Some(failed) = answer.and_then(|answer| for_a_person(&answer.text).1) {
+        if let Some(failed) = answer.and_then(|answer| answer.for_a_person().1) {
             writeln!(io::stderr(), "  {}", counterfoil_report::visible(failed))?;
         }
     }
     Ok(if status == Status::Completed { Exit::Clean } else { Exit::Findings })
-}
-
-/// Splits an answer for a model into its text without the error block, and the message of that
-/// block. Its category and suggestions are only for models.
-fn for_a_person(text: &str) -> (Cow<'_, str>, Option<&str>) {
-    const BLOCK: &str = "[tool_error]\ncategory: ";
-    let begins = |(at, _): &(usize, &str)| {
-        text.get(..*at).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
-    };
-    let Some((at, _)) = text.match_indices(BLOCK).find(begins) else {
-        return (Cow::Borrowed(text), None);
-    };
-    let (before, block) = text.split_at(at);
-    let mut lines = block.splitn(6, '\n').skip(2);
-    let message = lines.next().and_then(|line| line.strip_prefix("message: "));
-    let after = lines.nth(2).unwrap_or_default();
-    (Cow::Owned(format!("{before}{after}")), message)
 }
 
 /// The answer with its receipt, as printed.

@@ -42,7 +42,7 @@ pub(super) async fn slash(
         }
         ("/tools", _) => tools(begun),
         ("/compact", _) => match front.during(begun.agent.compact()).await? {
-            Some(answer) => answer?.text,
+            Some(answer) => answer?.plain().trim().to_owned(),
             None => "interrupted".to_owned(),
         },
         ("/clear", _) => {
