@@ -10,7 +10,7 @@ use super::extract::{ActionClaim, action_claims};
 use super::objects::mentions;
 use super::search::{Found, Search};
 use super::several::failed_of_several;
-use super::unseen::unseen_object;
+use super::unseen::{Mentioned, unseen_object};
 use super::verdict::{ActionVerdict, NOT_OWN};
 use super::words::{head, stem};
 use crate::facts::{Facts, kindred, vouching};
@@ -19,9 +19,13 @@ use crate::values::AnyCase;
 /// All claims of completed side effects, judged once for all rules.
 pub(crate) fn actions<'f>(facts: &'f Facts<'_>) -> &'f [(ActionClaim, ActionVerdict)] {
     facts.judged().actions.get_or_init(|| {
-        let claims = facts.answers().iter().flat_map(action_claims);
-        let judged = claims.map(|said| {
-            let verdict = judge(facts, &said);
+        let claims: Vec<ActionClaim> = facts.answers().iter().flat_map(action_claims).collect();
+        let mentioned = Mentioned::new(facts, &claims);
+        let judged = claims.into_iter().map(|said| {
+            let verdict = match unseen_object(facts, &said, &mentioned) {
+                Some(object) => ActionVerdict::Unseen(object),
+                None => judge(facts, &said),
+            };
             (said, verdict)
         });
         judged.collect()
@@ -31,9 +35,6 @@ pub(crate) fn actions<'f>(facts: &'f Facts<'_>) -> &'f [(ActionClaim, ActionVerd
 /// Judges a claimed action against what was done before it. The first of these that yields an
 /// answer decides: deeds of its kind, other evidence in the record, and finally the absence of any.
 fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
-    if unseen_object(facts, said).is_some() {
-        return ActionVerdict::Unseen;
-    }
     let search = Search::new(facts, said, vouching(said.family));
     let found = search.run();
     // The failure of another kind of action says little about this one.

@@ -25,6 +25,5 @@ pub(crate) use family::is_start;
 pub(crate) use judge::actions;
 pub(crate) use objects::{mentions, objects_in, shape};
 pub(crate) use support::is_supported;
-pub(crate) use unseen::unseen_object;
 pub(crate) use verdict::{ActionVerdict, NOT_OWN};
 pub(crate) use words::stem;

@@ -1,6 +1,6 @@
 //! Finds claimed actions on things that the record mentions nowhere.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use counterfoil_model::{Family, Object, ObjectKind, Role};
 
@@ -8,28 +8,73 @@ use super::extract::ActionClaim;
 use super::objects::without_lines;
 use crate::facts::{Deed, Execution, Facts, Run};
 use crate::prose::has_file_extension;
-use crate::values::{AnyCase, Leaf, Leaves, each_figure};
+use crate::values::{Leaf, Leaves, WordSearch, each_figure};
 
-/// The file, id or address that the agent says it acted on, if a record of all its work does not
-/// mention it.
-pub(crate) fn unseen_object<'s>(facts: &Facts<'_>, said: &'s ActionClaim) -> Option<&'s Object> {
+/// Where the record first mentions the objects of all claims, found in one pass.
+pub(super) struct Mentioned {
+    /// The message that first mentions a spelling, in small letters.
+    first: BTreeMap<String, usize>,
+}
+
+impl Mentioned {
+    pub(super) fn new(facts: &Facts<'_>, claims: &[ActionClaim]) -> Self {
+        let objects = claims.iter().flat_map(|said| &said.claim.objects);
+        let all = objects.flat_map(|object| spellings(object).into_iter().chain(kinds_of(object)));
+        let all: Vec<String> = all.collect::<BTreeSet<_>>().into_iter().collect();
+        let mut first = BTreeMap::new();
+        let search = WordSearch::new(&all, true).filter(|_| !all.is_empty());
+        for (turn, text) in search.iter().flat_map(|_| texts(facts)) {
+            let mut found = |at: usize| {
+                if let Some(word) = all.get(at) {
+                    let known = first.entry(word.clone()).or_insert(turn);
+                    *known = turn.min(*known);
+                }
+            };
+            search.iter().for_each(|search| search.each(text, &mut found));
+        }
+        Self { first }
+    }
+
+    /// Whether a call, a result or an instruction before a message contains the spelling.
+    fn has(&self, spelling: &str, turn: usize) -> bool {
+        self.first.get(spelling).is_some_and(|&first| first < turn)
+    }
+
+    /// Whether nothing before a message mentions the object in any spelling. Of ids, one of the
+    /// same kind has to occur: others may be known from elsewhere, such as `RFC-7519`.
+    fn lacks(&self, object: &Object, turn: usize) -> bool {
+        let names = spellings(object);
+        let kinds = kinds_of(object);
+        let known_kind = kinds.is_empty() || kinds.iter().any(|kind| self.has(kind, turn));
+        !names.is_empty() && known_kind && !names.iter().any(|name| self.has(name, turn))
+    }
+}
+
+/// The index of the file, id, address or amount among the objects of a claim that a record of all
+/// the agent's work does not mention.
+pub(super) fn unseen_object(
+    facts: &Facts<'_>,
+    said: &ActionClaim,
+    mentioned: &Mentioned,
+) -> Option<usize> {
     let turn = said.claim.turn;
     let acts = !matches!(said.family, Family::Read | Family::Search | Family::Compute);
-    let unseen = |object: &&Object| match object.kind {
-        ObjectKind::Money => is_other_amount(facts, said, object),
-        _ => is_unseen(facts, object, turn),
-    };
-    let mut objects = said.claim.objects.iter();
-    let object = objects.find(|object| acts && unseen(object))?;
-    if object.kind == ObjectKind::Path && was_generated(facts, &object.text, turn) {
+    if !acts || !said.direct {
         return None;
     }
-    let whole = said.direct
-        && facts.shows_all_before(turn)
+    let unseen = |object: &Object| match object.kind {
+        ObjectKind::Money => is_other_amount(facts, said, object),
+        ObjectKind::Path => {
+            mentioned.lacks(object, turn) && !was_generated(facts, &object.text, turn)
+        }
+        _ => mentioned.lacks(object, turn),
+    };
+    let at = said.claim.objects.iter().position(unseen)?;
+    let whole = facts.shows_all_before(turn)
         && facts.record().count_before(turn) > 0
         && !facts.delegates_before(turn)
         && !facts.called_unknown_tool_before(turn);
-    whole.then_some(object)
+    whole.then_some(at)
 }
 
 /// "I refunded $25", where the only refund was of 10: whether no number of the record is the amount,
@@ -50,14 +95,17 @@ fn is_other_amount(facts: &Facts<'_>, said: &ActionClaim, amount: &Object) -> bo
         return false;
     }
     let mut known = BTreeSet::new();
-    for text in texts_before(facts, turn) {
+    for (_, text) in texts(facts).filter(|(at, _)| *at < turn) {
         each_figure(text, |figure| {
             known.insert(figure.0);
         });
+        if known.len() > MOST {
+            return false;
+        }
     }
     let mut told = None;
     each_figure(&amount.text, |figure| told = Some(figure.0));
-    let Some(told) = told.filter(|_| known.len() <= MOST) else { return false };
+    let Some(told) = told else { return false };
     let adds_up = |one: &i64| known.contains(&(told - one)) || known.contains(&(told + one));
     // In cents, too.
     !known.contains(&told) && !known.contains(&(told * 100)) && !known.iter().any(adds_up)
@@ -69,7 +117,7 @@ fn is_other_amount(facts: &Facts<'_>, said: &ActionClaim, amount: &Object) -> bo
 fn was_generated(facts: &Facts<'_>, path: &str, turn: usize) -> bool {
     let writes = families![Install, Build, Deploy, Update, Create, Run];
     let of_tests = path.ends_with(".lock") || path.ends_with(".snap");
-    facts.deeds_before(turn).any(|(_, deed)| {
+    facts.latest_deeds(0..facts.record().count_before(turn)).any(|(_, deed)| {
         deed.shell.as_ref().is_some_and(|work| {
             let script = |word: &str| word.starts_with("./") || word.ends_with(".sh");
             let merges = |run: &Run<'_>| run.family == Family::Commit && run.names != "git commit";
@@ -83,59 +131,47 @@ fn was_generated(facts: &Facts<'_>, path: &str, turn: usize) -> bool {
     })
 }
 
-/// Whether no call, result or instruction before a message mentions the object in any spelling. Of
-/// ids, one of the same kind has to occur: others may be known from elsewhere, such as `RFC-7519`.
-fn is_unseen(facts: &Facts<'_>, object: &Object, turn: usize) -> bool {
-    let names = spellings(object);
-    if names.is_empty() || facts.source_of(&object.text, turn, true).is_some() {
-        return false;
-    }
-    let names: Vec<AnyCase<'_>> = names.iter().map(|name| AnyCase::new(name)).collect();
-    let mentions = |text: &str| names.iter().any(|name| name.stands_in(text));
-    let kind = object.text.trim_end_matches(|c: char| c.is_ascii_digit());
-    let known_kind = object.kind != ObjectKind::Id
-        || is_hash(&object.text)
-        || texts_before(facts, turn).any(|text| has_kind(text, kind));
-    known_kind && !texts_before(facts, turn).any(mentions)
+/// Every call, result and instruction, with the message that has it.
+fn texts<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (usize, &'f str)> {
+    let calls = facts.record().executions().iter().flat_map(|execution| {
+        let answered = execution.answered_at.unwrap_or(execution.called_at);
+        [(execution.called_at, execution.arguments()), (answered, execution.text())]
+    });
+    let messages = facts.transcript().messages.iter().enumerate();
+    let told = messages.filter(|(_, message)| message.role != Role::Assistant);
+    calls.chain(told.map(|(at, message)| (at, message.text.as_str())))
 }
 
-/// Every call, result and instruction before a message.
-fn texts_before<'f>(facts: &'f Facts<'_>, turn: usize) -> impl Iterator<Item = &'f str> {
-    let record = facts.record();
-    let calls = record.executions().iter().take(record.count_before(turn));
-    let messages = facts.transcript().messages.iter().take(turn);
-    let told = messages.filter(|message| message.role != Role::Assistant);
-    let told = told.map(|message| message.text.as_str());
-    calls.flat_map(|call| [call.arguments(), call.text()]).chain(told)
-}
-
-/// Whether a text contains the beginning of an id with a digit after it.
-fn has_kind(text: &str, kind: &str) -> bool {
-    let digit = |(at, _): (usize, &str)| text.as_bytes().get(at + kind.len());
-    text.match_indices(kind).filter_map(digit).any(u8::is_ascii_digit)
-}
-
-/// The texts of which one has to occur wherever the object is mentioned: the name of a file without
-/// its extension, an address, an id with and without its separators. Empty if other words may mean
-/// the same thing.
+/// The texts of which one has to occur wherever the object is mentioned, in small letters: the name
+/// of a file without its extension, an address, an id with and without its separators. Empty if
+/// other words may mean the same thing.
 fn spellings(object: &Object) -> Vec<String> {
     /// Shorter names occur within other words.
     const SHORTEST: usize = 3;
+    let text = object.text.to_ascii_lowercase();
     let spelled = match object.kind {
         ObjectKind::Path => {
-            let path = without_lines(&object.text);
+            let path = without_lines(&text);
             let name = path.rsplit('/').next().unwrap_or(path);
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
             if has_file_extension(path) { vec![stem.to_owned()] } else { Vec::new() }
         }
-        ObjectKind::Email => vec![object.text.clone()],
+        ObjectKind::Email => vec![text],
         ObjectKind::Id if is_id(&object.text) => {
-            let id = object.text.trim_start_matches('#');
+            let id = text.trim_start_matches('#');
             ["-", "", " ", "_"].iter().map(|by| id.replace(['-', '_'], by)).collect()
         }
         _ => Vec::new(),
     };
     if spelled.iter().any(|name| name.len() < SHORTEST) { Vec::new() } else { spelled }
+}
+
+/// The beginnings of ids of the same kind, up to the first digit: `tsk-0` to `tsk-9`. Empty for what
+/// is no such id.
+fn kinds_of(object: &Object) -> Vec<String> {
+    let id = object.kind == ObjectKind::Id && is_id(&object.text) && !is_hash(&object.text);
+    let kind = object.text.trim_end_matches(|c: char| c.is_ascii_digit()).to_ascii_lowercase();
+    (0..10).filter(|_| id).map(|digit| format!("{kind}{digit}")).collect()
 }
 
 /// `TSK-9038`, `#8810`, `a1b2c3d`: whether it is an id, and no version or amount.

@@ -1,7 +1,8 @@
 /// The reason if the sentence may describe what someone else did.
 pub(crate) const NOT_OWN: &str = "the sentence does not clearly say that the agent did it itself";
 
-/// What the record says about a claimed action. Numbers are indices of executions in the record.
+/// What the record says about a claimed action. Numbers are indices of executions in
+/// the record, unless they say otherwise.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ActionVerdict {
     /// It shows a deed that may be the action.
@@ -12,8 +13,8 @@ pub(crate) enum ActionVerdict {
     Elsewhere(usize),
     /// It shows nothing of the kind, and would if it had happened.
     Absent,
-    /// It mentions the object of the action nowhere: in no call, result or instruction.
-    Unseen,
+    /// It mentions the object of the claim at this index nowhere: in no call, result or instruction.
+    Unseen(usize),
     /// It cannot show the action, for this reason.
     NotCheckable(&'static str),
 }

@@ -1,7 +1,7 @@
 use counterfoil_model::{Family, Mode, Origin, Tool};
 use counterfoil_record::names_shell;
 
-use crate::action::{ActionClaim, ActionVerdict, NOT_OWN, actions, is_supported, unseen_object};
+use crate::action::{ActionClaim, ActionVerdict, NOT_OWN, actions, is_supported};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
 use crate::prose::{Lexicon, Tags};
@@ -50,8 +50,8 @@ fn judge(
                 .evidence(facts.evidence_at(at));
             findings.contradicted(facts, &said.claim, note);
         }
-        ActionVerdict::Unseen => {
-            let thing = unseen_object(facts, said).map_or("", |object| object.text.as_str());
+        ActionVerdict::Unseen(at) => {
+            let thing = said.claim.objects.get(at).map_or("", |object| object.text.as_str());
             let note = Note::proven(format!(
                 "the agent says it did this with `{thing}`, but no call, result or instruction \
                  mentions `{thing}`"
