@@ -81,6 +81,6 @@ fn a_wrong_order_as_people_see_it() {
      = record: cancel_order (call_a3), line 19: {"order_id": "#B20418", "status": "cancelled", "refund…
      = help: name the object of the actual call, or make the call for the object you named
 
-    1 error in 1 transcript (7 claims: 2 supported, 1 contradicted, 4 not judged; coverage 42%)
+    1 error in 1 transcript (7 claims: 2 supported, 1 contradicted, 4 not judged; coverage 43%)
     "##);
 }

@@ -10,34 +10,38 @@ use crate::facts::{Deed, Execution, Facts, Run};
 use crate::prose::has_file_extension;
 use crate::values::{Leaf, Leaves, WordSearch, each_figure};
 
-/// Where the record first mentions the objects of all claims, found in one pass.
+/// Where the record first mentions the objects of the latest claims, found in one pass.
 pub(super) struct Mentioned {
-    /// The message that first mentions a spelling, in small letters.
-    first: BTreeMap<String, usize>,
+    /// The message that first mentions a spelling, in small letters; `None` if none does.
+    first: BTreeMap<String, Option<usize>>,
 }
 
 impl Mentioned {
     pub(super) fn new(facts: &Facts<'_>, claims: &[ActionClaim]) -> Self {
-        let objects = claims.iter().flat_map(|said| &said.claim.objects);
+        /// The maximum number of spellings: preparing to search for many takes long.
+        const MOST: usize = 300;
+        let objects = claims.iter().rev().flat_map(|said| &said.claim.objects);
         let all = objects.flat_map(|object| spellings(object).into_iter().chain(kinds_of(object)));
-        let all: Vec<String> = all.collect::<BTreeSet<_>>().into_iter().collect();
-        let mut first = BTreeMap::new();
-        let search = WordSearch::new(&all, true).filter(|_| !all.is_empty());
-        for (turn, text) in search.iter().flat_map(|_| texts(facts)) {
-            let mut found = |at: usize| {
-                if let Some(word) = all.get(at) {
-                    let known = first.entry(word.clone()).or_insert(turn);
-                    *known = turn.min(*known);
-                }
-            };
-            search.iter().for_each(|search| search.each(text, &mut found));
+        let first: BTreeMap<String, Option<usize>> = all.take(MOST).map(|it| (it, None)).collect();
+        let mut mentioned = Self { first };
+        let all: Vec<String> = mentioned.first.keys().cloned().collect();
+        if let Some(search) = WordSearch::new(&all, true).filter(|_| !all.is_empty()) {
+            for (turn, text) in texts(facts) {
+                search.each(text, |at| {
+                    let known = all.get(at).and_then(|word| mentioned.first.get_mut(word));
+                    if let Some(known) = known {
+                        *known = Some(known.map_or(turn, |first| first.min(turn)));
+                    }
+                });
+            }
         }
-        Self { first }
+        mentioned
     }
 
-    /// Whether a call, a result or an instruction before a message contains the spelling.
-    fn has(&self, spelling: &str, turn: usize) -> bool {
-        self.first.get(spelling).is_some_and(|&first| first < turn)
+    /// Whether a call, a result or an instruction before a message contains the spelling. `None` if
+    /// it was not searched for.
+    fn has(&self, spelling: &str, turn: usize) -> Option<bool> {
+        self.first.get(spelling).map(|first| first.is_some_and(|first| first < turn))
     }
 
     /// Whether nothing before a message mentions the object in any spelling. Of ids, one of the
@@ -45,8 +49,9 @@ impl Mentioned {
     fn lacks(&self, object: &Object, turn: usize) -> bool {
         let names = spellings(object);
         let kinds = kinds_of(object);
-        let known_kind = kinds.is_empty() || kinds.iter().any(|kind| self.has(kind, turn));
-        !names.is_empty() && known_kind && !names.iter().any(|name| self.has(name, turn))
+        let has = |kind: &String| self.has(kind, turn) == Some(true);
+        let lacks = |name: &String| self.has(name, turn) == Some(false);
+        !names.is_empty() && (kinds.is_empty() || kinds.iter().any(has)) && names.iter().all(lacks)
     }
 }
 

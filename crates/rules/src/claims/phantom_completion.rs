@@ -57,7 +57,7 @@ fn judge(
                  mentions `{thing}`"
             ))
             .help("do it with a tool, or name what was really changed");
-            findings.contradicted(facts, &said.claim, note);
+            findings.unsupported(facts, &said.claim, note);
         }
         ActionVerdict::Absent => {
             if let Some(reason) = doubt(facts, said) {

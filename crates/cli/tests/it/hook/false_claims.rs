@@ -57,9 +57,9 @@ fn a_file_that_was_never_created() {
     Your message says what the record of this session does not show.
 
     - You said: "I created `docs/plan.md` with the plan."
-      The record: the agent says this was done, but no successful call did it (create) [FK010 phantom-completion]
+      The record: the agent says it did this with `docs/plan.md`, but no call, result or instruction mentions `docs/plan.md` [FK010 phantom-completion]
       Looked at: the only tool call before this message (`Bash`)
-      To resolve this: do it with a tool, or say that it was not done
+      To resolve this: do it with a tool, or name what was really changed
 
     Do what is missing, or say in your answer what was actually done and what was not.
     "#);
