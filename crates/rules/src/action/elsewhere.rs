@@ -7,9 +7,9 @@ use super::extract::ActionClaim;
 use super::objects::{Sought, mentions};
 use super::search::Search;
 use super::words::{head, stem};
-use crate::facts::{Deed, Execution, Facts, ShellWork, ToolName, of_name};
+use crate::facts::{Deed, Execution, Facts, ShellWork, ToolName, of_name, words_of};
 use crate::prose::{Action, Lexicon, sets};
-use crate::values::AnyCase;
+use crate::values::{AnyCase, Leaf, Leaves};
 
 /// Whether a successful execution, from index `since` of the record on, indicates that the action
 /// was done: its result shows the state, or an id that it created, or the call has the words. The
@@ -82,13 +82,27 @@ pub(super) fn may_be_automatic(search: &Search<'_, '_>) -> bool {
     };
     let mut recent = facts.latest_deeds(0..search.count());
     recent.any(|(execution, deed)| {
-        let mut words = execution.text().split(|c: char| !c.is_ascii_alphabetic());
         execution.called_at >= request
             && deed.changes()
             && !deed.is_note
             && deed.is_plain_call()
             && deed.status().succeeded()
-            && (!has_tool || words.any(sent))
+            && (!has_tool || tells(execution.text(), &sent))
+    })
+}
+
+/// Whether a result has such a word in a text, or as the name of something that is not unset:
+/// `{"notified": true}`, and not `{"notify": false}`.
+fn tells(result: &str, word: &dyn Fn(&str) -> bool) -> bool {
+    let in_words = |text: &str| text.split(|c: char| !c.is_ascii_alphabetic()).any(word);
+    let Some(leaves) = Leaves::parse(result) else { return in_words(result) };
+    leaves.nodes().iter().any(|node| {
+        let named = || words_of(node.name).iter().any(|name| word(name));
+        match node.leaf {
+            Leaf::Text(text) => !text.is_empty() && named() || in_words(text),
+            Leaf::Flag(set) => set && named(),
+            _ => false,
+        }
     })
 }
 
