@@ -15,8 +15,9 @@ use crate::needle::{Needle, NeedleKind, needles, words};
 use crate::placeholder::is_placeholder;
 use crate::repair::{Names, coerced};
 use crate::report::CallReport;
-use crate::schema::{Breach, Remotes, Schema, Violation};
+use crate::schema::{Remotes, Schema};
 use crate::shape::Shape;
+use crate::violation::{Breach, Violation};
 
 /// Decides whether a call may go on to the gates, using a compiled catalog.
 #[derive(Debug)]

@@ -33,6 +33,7 @@ mod repair;
 mod report;
 mod schema;
 mod shape;
+mod violation;
 
 pub use admission::{Admission, AdmissionSettings};
 pub use answer::{Corrections, CorrectionsUsedUp, last_rejection_text, rejection, rejection_text};
@@ -48,4 +49,5 @@ pub use options::AdmissionOptions;
 pub use rejections::{Rejection, RejectionCounts, RejectionLog};
 pub use repair::{similar_name, writings};
 pub use report::CallReport;
-pub use schema::{Breach, Remotes, Schema, SchemaError, Violation};
+pub use schema::{Remotes, Schema, SchemaError};
+pub use violation::{Breach, Violation};

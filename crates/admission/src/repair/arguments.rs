@@ -1,7 +1,8 @@
 use counterfoil_model::{ExactValue, JsonLimits};
 use serde_json::Value;
 
-use crate::schema::{Breach, Schema, Violation};
+use crate::schema::Schema;
+use crate::violation::{Breach, Violation};
 
 /// Maximum number of passes; values inside a repaired text may need repairs of their own.
 const ROUNDS: usize = 4;
