@@ -15,21 +15,9 @@ pub struct Rule {
 type Check = fn(&Facts<'_>, &mut Findings<'_>);
 
 impl Rule {
-    /// A rule about claims; `page` is the Markdown of `spec/{code}.md`.
-    pub(crate) const fn claim(
-        code: &'static str,
-        name: &'static str,
-        mode: Mode,
-        summary: &'static str,
-        page: &'static str,
-        check: Check,
-    ) -> Self {
-        let (code, group) = (Code(code), Group::Claim);
-        Self { meta: Meta { code, name, group, mode, summary, page }, check }
-    }
-
-    /// A rule about calls.
-    pub(crate) const fn call(
+    /// `page` is the Markdown of `spec/{code}.md`.
+    pub(crate) const fn new(
+        group: Group,
         code: Code,
         name: &'static str,
         mode: Mode,
@@ -37,7 +25,7 @@ impl Rule {
         page: &'static str,
         check: Check,
     ) -> Self {
-        Self { meta: Meta { code, name, group: Group::Call, mode, summary, page }, check }
+        Self { meta: Meta { code, name, group, mode, summary, page }, check }
     }
 
     /// The rule's metadata.

@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_rule_is_one_file_and_one_line() {
-        let rule = "static RULE: Rule = Rule::claim(\ninclude_str!(\"../../spec/X1.md\"),";
+        let rule = "static RULE: Rule = Rule::new(\ninclude_str!(\"../../spec/X1.md\"),";
         let cases: [(&str, &str, &[&str]); 4] = [
             ("const RULES: &[&Rule] = &[&one::RULE];", rule, &[]),
             ("const RULES: &[&Rule] = &[];", rule, &["the rule has 0 lines in the table"]),

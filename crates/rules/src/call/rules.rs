@@ -7,11 +7,13 @@ use counterfoil_model::{CallRef, Confidence, Mode};
 use super::recorded::admissions;
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::rule::Rule;
 
 /// All call rules.
 pub(crate) static RULES: [Rule; 12] = [
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::UNKNOWN_TOOL,
         "unknown-tool",
         Mode::Block,
@@ -19,7 +21,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/UNKNOWN_TOOL.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::MISSING_REQUIRED,
         "missing-required",
         Mode::Block,
@@ -27,7 +30,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/MISSING_REQUIRED.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::WRONG_TYPE,
         "wrong-type",
         Mode::Block,
@@ -35,7 +39,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/WRONG_TYPE.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::INVALID_VALUE,
         "invalid-value",
         Mode::Block,
@@ -43,7 +48,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/INVALID_VALUE.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::INVALID_FORMAT,
         "invalid-format",
         Mode::Warn,
@@ -51,7 +57,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/INVALID_FORMAT.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::UNKNOWN_PARAM,
         "unknown-param",
         Mode::Block,
@@ -59,7 +66,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/UNKNOWN_PARAM.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::MALFORMED_ARGUMENTS,
         "malformed-arguments",
         Mode::Block,
@@ -67,7 +75,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/MALFORMED_ARGUMENTS.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::PLACEHOLDER_VALUE,
         "placeholder-value",
         Mode::Warn,
@@ -75,7 +84,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/PLACEHOLDER_VALUE.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::SUSPICIOUS_LENGTH,
         "suspicious-length",
         Mode::Warn,
@@ -83,7 +93,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/SUSPICIOUS_LENGTH.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::UNGROUNDED_PATH,
         "ungrounded-path",
         Mode::Warn,
@@ -91,7 +102,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/UNGROUNDED_PATH.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::UNGROUNDED_VALUE,
         "ungrounded-value",
         Mode::Warn,
@@ -99,7 +111,8 @@ pub(crate) static RULES: [Rule; 12] = [
         include_str!("../../spec/UNGROUNDED_VALUE.md"),
         check,
     ),
-    Rule::call(
+    Rule::new(
+        Group::Call,
         code::REPEATED_CALL,
         "repeated-call",
         Mode::Block,

@@ -45,68 +45,83 @@ struct Bench<'f, 't> {
 }
 
 impl Bench<'_, '_> {
+    /// Judges everything that one answer cites.
     fn message(&self, answer: &Answer<'_>, cited: &Cited, found: &mut Vec<Citation>) {
-        let text = answer.prose.text;
-        let turn = answer.turn;
         let mut done: BTreeSet<&str> = BTreeSet::new();
         for stated in &cited.objects {
-            if stated.in_words {
-                found.extend(self.altered_list(text, stated, turn));
-                continue;
-            }
-            let mut faults = Vec::new();
-            let mut evidence = Vec::new();
-            match &stated.id {
-                Some(id) => {
-                    let first = done.insert(id);
-                    if let Some(known) = self.register.get(id, turn) {
-                        evidence.push(known.evidence(""));
-                        self.verify(answer, known, Some(stated), &mut faults);
-                    } else if self.is_unknown(stated.setting, id, true, turn) {
-                        if first {
-                            faults.push(self.unknown(id, turn));
-                        }
-                        let bare = stated.tool.is_none() && !stated.rest.is_empty();
-                        if bare && stated.setting != Setting::Code {
-                            faults.push(Fault::MissingTool { id: id.clone() });
-                        }
-                    } else if self.missing_id(stated, cited, turn).is_some() {
-                        // Whatever system the id belongs to: no call returned it.
-                        faults.push(self.unknown(id, turn));
-                    } else {
-                        continue;
-                    }
+            found.extend(match stated.in_words {
+                true => self.altered_list(answer.prose.text, stated, answer.turn),
+                false => {
+                    let first = stated.id.as_deref().is_some_and(|id| done.insert(id));
+                    self.object(answer, cited, stated, first)
                 }
-                None => match self.missing_id(stated, cited, turn) {
-                    Some(fault) => faults.push(fault),
-                    None => continue,
-                },
-            }
-            let tool = stated.tool.as_deref();
-            let claim = claim(text, stated.span, stated.id.as_deref(), tool, turn);
-            found.push(Citation { claim, faults, evidence });
+            });
         }
         for mention in &cited.ids {
-            if !done.insert(&mention.id) || is_example(&answer.prose, mention.span) {
-                continue;
+            if done.insert(&mention.id) {
+                found.extend(self.id(answer, mention));
             }
-            let mut faults = Vec::new();
-            let mut evidence = Vec::new();
-            if let Some(known) = self.register.get(&mention.id, turn) {
-                evidence.push(known.evidence(""));
-                self.verify(answer, known, None, &mut faults);
-                let mut places = text.match_indices(&mention.id);
-                faults.extend(
-                    places.find_map(|(at, _)| self.other_tool(&answer.prose, mention, at, known)),
-                );
-            } else if self.is_unknown(mention.setting, &mention.id, mention.labelled, turn) {
-                faults.push(self.unknown(&mention.id, turn));
-            } else {
-                continue;
-            }
-            let claim = claim(text, mention.span, Some(&mention.id), None, turn);
-            found.push(Citation { claim, faults, evidence });
         }
+    }
+
+    /// Judges an object that cites an execution, or lacks its id. `first` says that no earlier
+    /// object cites the same one.
+    fn object(
+        &self,
+        answer: &Answer<'_>,
+        cited: &Cited,
+        stated: &Stated,
+        first: bool,
+    ) -> Option<Citation> {
+        let turn = answer.turn;
+        let mut faults = Vec::new();
+        let mut evidence = Vec::new();
+        if let Some(id) = &stated.id {
+            if let Some(known) = self.register.get(id, turn) {
+                evidence.push(known.evidence(""));
+                self.verify(answer, known, Some(stated), &mut faults);
+            } else if self.is_unknown(stated.setting, id, true, turn) {
+                if first {
+                    faults.push(self.unknown(id, turn));
+                }
+                let bare = stated.tool.is_none() && !stated.rest.is_empty();
+                if bare && stated.setting != Setting::Code {
+                    faults.push(Fault::MissingTool { id: id.clone() });
+                }
+            } else {
+                // Whatever system the id belongs to: no call returned it.
+                self.missing_id(stated, cited, turn)?;
+                faults.push(self.unknown(id, turn));
+            }
+        } else {
+            faults.push(self.missing_id(stated, cited, turn)?);
+        }
+        let (id, tool) = (stated.id.as_deref(), stated.tool.as_deref());
+        let claim = claim(answer.prose.text, stated.span, id, tool, turn);
+        Some(Citation { claim, faults, evidence })
+    }
+
+    /// Judges an id that is cited outside an object.
+    fn id(&self, answer: &Answer<'_>, mention: &Mention) -> Option<Citation> {
+        let (text, turn) = (answer.prose.text, answer.turn);
+        if is_example(&answer.prose, mention.span) {
+            return None;
+        }
+        let mut faults = Vec::new();
+        let mut evidence = Vec::new();
+        if let Some(known) = self.register.get(&mention.id, turn) {
+            evidence.push(known.evidence(""));
+            self.verify(answer, known, None, &mut faults);
+            let mut places = text.match_indices(&mention.id);
+            let other = |(at, _)| self.other_tool(&answer.prose, mention, at, known);
+            faults.extend(places.find_map(other));
+        } else if self.is_unknown(mention.setting, &mention.id, mention.labelled, turn) {
+            faults.push(self.unknown(&mention.id, turn));
+        } else {
+            return None;
+        }
+        let claim = claim(text, mention.span, Some(&mention.id), None, turn);
+        Some(Citation { claim, faults, evidence })
     }
 
     /// A list below an id with a number that differs from the result, or only numbers it does not have.

@@ -1,66 +1,74 @@
 //! The rules about executions that an answer cites, in one table. Each reports one kind of fault.
 
-use counterfoil_model::{Evidence, Mode, Status};
+use counterfoil_model::{Code, Evidence, Mode, Status};
 
 use super::compare::Difference;
 use super::fault::{Citation, Fault};
 use super::judge::citations;
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::rule::Rule;
 
 /// All rules about citations. Each reports one kind of fault.
 pub(crate) static RULES: [Rule; 7] = [
-    Rule::claim(
-        "CS001",
+    Rule::new(
+        Group::Claim,
+        Code("CS001"),
         "unknown-execution",
         Mode::Block,
         "the agent cites an execution by an id that no execution has",
         include_str!("../../spec/CS001.md"),
         check,
     ),
-    Rule::claim(
-        "CS002",
+    Rule::new(
+        Group::Claim,
+        Code("CS002"),
         "execution-of-other-tool",
         Mode::Block,
         "the agent attributes an execution to the wrong tool",
         include_str!("../../spec/CS002.md"),
         check,
     ),
-    Rule::claim(
-        "CS003",
+    Rule::new(
+        Group::Claim,
+        Code("CS003"),
         "expired-execution",
         Mode::Warn,
         "the agent cites an execution that is older than the configured maximum age",
         include_str!("../../spec/CS003.md"),
         check,
     ),
-    Rule::claim(
-        "CS004",
+    Rule::new(
+        Group::Claim,
+        Code("CS004"),
         "unfinished-execution",
         Mode::Block,
         "the agent cites as successful an execution that failed or never finished",
         include_str!("../../spec/CS004.md"),
         check,
     ),
-    Rule::claim(
-        "CS005",
+    Rule::new(
+        Group::Claim,
+        Code("CS005"),
         "altered-result",
         Mode::Block,
         "the agent cites an execution with content that differs from its recorded result",
         include_str!("../../spec/CS005.md"),
         check,
     ),
-    Rule::claim(
-        "CS006",
+    Rule::new(
+        Group::Claim,
+        Code("CS006"),
         "missing-execution-id",
         Mode::Block,
         "the agent presents a tool result without the id of its execution",
         include_str!("../../spec/CS006.md"),
         check,
     ),
-    Rule::claim(
-        "CS007",
+    Rule::new(
+        Group::Claim,
+        Code("CS007"),
         "missing-tool-name",
         Mode::Block,
         "the agent cites an execution without its tool, and no receipt names the tool",

@@ -1,15 +1,17 @@
-use counterfoil_model::{Format, Mode};
+use counterfoil_model::{Code, Format, Mode};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::rule::Rule;
 use crate::tool_use::{
     Known, Mention, Used, is_group_of_called, is_talked_about, known, mentions, used,
 };
 
 /// FK014: the agent names a tool as used that does not exist or was never called.
-pub(super) static RULE: Rule = Rule::claim(
-    "FK014",
+pub(super) static RULE: Rule = Rule::new(
+    Group::Claim,
+    Code("FK014"),
     "hallucinated-tool",
     Mode::Block,
     "the agent claims to have used a tool that is not in the catalog or was never called",

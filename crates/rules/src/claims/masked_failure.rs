@@ -1,13 +1,15 @@
-use counterfoil_model::{Family, Mode};
+use counterfoil_model::{Code, Family, Mode};
 
 use crate::action::{ActionClaim, ActionVerdict, actions};
 use crate::facts::{Execution, Facts, ToolName};
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::rule::Rule;
 
 /// FK012: the agent claims success although the calls failed.
-pub(super) static RULE: Rule = Rule::claim(
-    "FK012",
+pub(super) static RULE: Rule = Rule::new(
+    Group::Claim,
+    Code("FK012"),
     "masked-failure",
     Mode::Block,
     "the agent claims success, but the calls that were meant to achieve it failed",

@@ -1,9 +1,10 @@
 use std::collections::BTreeSet;
 
-use counterfoil_model::{Claim, ClaimKind, Mode, Object, ObjectKind, Role};
+use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Role};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::prose::{Prose, Tags, Token, sets};
 use crate::rule::Rule;
 use crate::values::{Stated, misquoted};
@@ -12,8 +13,9 @@ use crate::values::{Stated, misquoted};
 const LONGEST_REQUEST: usize = 4_000;
 
 /// FK030: the agent states an id that differs from the ones in the results.
-pub(super) static RULE: Rule = Rule::claim(
-    "FK030",
+pub(super) static RULE: Rule = Rule::new(
+    Group::Claim,
+    Code("FK030"),
     "misreported-result",
     Mode::Block,
     "the agent states an id that differs by one or two characters from one in the results",

@@ -1,16 +1,18 @@
-use counterfoil_model::{Family, Mode, Origin, Tool};
+use counterfoil_model::{Code, Family, Mode, Origin, Tool};
 use counterfoil_record::names_shell;
 
 use crate::action::{ActionClaim, ActionVerdict, NOT_OWN, actions, is_supported};
 use crate::facts::{Facts, Families, ToolName, kindred};
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::prose::{Lexicon, Tags};
 use crate::rule::Rule;
 use crate::values::{Leaf, Leaves};
 
 /// FK010: the agent claims a completed side effect without a receipt.
-pub(super) static RULE: Rule = Rule::claim(
-    "FK010",
+pub(super) static RULE: Rule = Rule::new(
+    Group::Claim,
+    Code("FK010"),
     "phantom-completion",
     Mode::Block,
     "the agent claims that an action was completed, but no successful call performed it",

@@ -1,19 +1,21 @@
 use std::collections::HashMap;
 
 use counterfoil_model::{
-    CallRef, Evidence, EvidenceSource, Mode, Outcome, RecordedReceipt, Status,
+    CallRef, Code, Evidence, EvidenceSource, Mode, Outcome, RecordedReceipt, Status,
 };
 use counterfoil_record::failure_in;
 use serde_json::{Map, Value};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::rule::Rule;
 use crate::tool_use::same;
 
 /// FK040: receipts contradict themselves, each other, or the calls they belong to.
-pub(super) static RULE: Rule = Rule::claim(
-    "FK040",
+pub(super) static RULE: Rule = Rule::new(
+    Group::Claim,
+    Code("FK040"),
     "receipt-tampering",
     Mode::Block,
     "the record's receipts contradict themselves, each other or their calls",

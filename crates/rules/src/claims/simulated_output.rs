@@ -1,13 +1,15 @@
-use counterfoil_model::Mode;
+use counterfoil_model::{Code, Mode};
 
 use crate::citation::simulations;
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::rule::Rule;
 
 /// CS013: the agent prints tool traffic as text as if it had happened.
-pub(super) static RULE: Rule = Rule::claim(
-    "CS013",
+pub(super) static RULE: Rule = Rule::new(
+    Group::Claim,
+    Code("CS013"),
     "simulated-output",
     Mode::Block,
     "the agent writes tool calls or results as text, as if they had happened",

@@ -1,15 +1,17 @@
-use counterfoil_model::{Claim, ClaimKind, Family, Message, MessageKind, Mode, Role, Span};
+use counterfoil_model::{Claim, ClaimKind, Code, Family, Message, MessageKind, Mode, Role, Span};
 use counterfoil_record::RunEnd;
 
 use crate::facts::{Answer, Deed, Execution, Facts, Families};
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::obligation::{Obligation, When};
 use crate::prose::Prose;
 use crate::rule::Rule;
 
 /// CS019: the agent did not do what the policy requires for such work.
-pub(super) static RULE: Rule = Rule::claim(
-    "CS019",
+pub(super) static RULE: Rule = Rule::new(
+    Group::Claim,
+    Code("CS019"),
     "unmet-obligation",
     Mode::Warn,
     "the agent ends its turn without doing something that the policy requires",

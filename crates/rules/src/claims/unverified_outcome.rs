@@ -1,13 +1,15 @@
-use counterfoil_model::Mode;
+use counterfoil_model::{Code, Mode};
 
 use crate::facts::Facts;
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::outcome::{OutcomeClaim, OutcomeVerdict, failed_last, never_run, outcomes, shows_all};
 use crate::rule::Rule;
 
 /// CS016: the agent says that a check passed that failed or never ran.
-pub(super) static RULE: Rule = Rule::claim(
-    "CS016",
+pub(super) static RULE: Rule = Rule::new(
+    Group::Claim,
+    Code("CS016"),
     "unverified-outcome",
     Mode::Block,
     "the agent says that tests, build or lint pass, but they failed or never ran",

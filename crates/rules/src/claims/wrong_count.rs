@@ -2,10 +2,11 @@ mod counts;
 mod ended;
 mod reports;
 
-use counterfoil_model::{Claim, ClaimKind, Mode, Object, ObjectKind, Span};
+use counterfoil_model::{Claim, ClaimKind, Code, Mode, Object, ObjectKind, Span};
 
 use crate::facts::{Answer, Facts, words_of};
 use crate::findings::{Findings, Note};
+use crate::meta::Group;
 use crate::prose::{Clause, Kinds, Token, TokenKind, has_file_extension, sets};
 use crate::rule::Rule;
 use crate::values::{Leaf, Leaves, Source, Tally, Text, each_figure, holds, list_of};
@@ -22,8 +23,9 @@ const MOST_CALLS: usize = 16;
 const LARGE: u64 = 100;
 
 /// CS010: the agent states a number of things that differs from the counts in the results.
-pub(super) static RULE: Rule = Rule::claim(
-    "CS010",
+pub(super) static RULE: Rule = Rule::new(
+    Group::Claim,
+    Code("CS010"),
     "wrong-count",
     Mode::Block,
     "the agent gives a count of tests or listed items that differs from the count in the results",
