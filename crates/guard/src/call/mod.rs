@@ -49,11 +49,10 @@ impl Session {
         let (call, only_thought) = take_hidden_out(call);
         let tools = guard.toolset();
         guard.list_tools(self, &tools).await.map_err(CallError::NotRecorded)?;
-        let held = self.hold(guard, &around);
         if only_thought {
-            let scene = self.scene(&held, &around, guard.workspace(), guard.clock().wall());
-            return guard.skip(self, &call, &scene).await;
+            return guard.skip(self, &call, &around).await;
         }
+        let held = self.hold(guard, &around);
         let admitted = guard.admit(self, &tools, call, around.requested);
         if around.claim_source.is_none() {
             let arguments = match &admitted {
@@ -66,8 +65,7 @@ impl Session {
         let admitted = match admitted {
             Ok(admitted) => admitted,
             Err(refused) => {
-                let again = guard.reformatted(self, &tools, &refused, around.requested).await;
-                match again {
+                match guard.reformatted(self, &tools, &refused, around.requested).await {
                     Some(admitted) => admitted,
                     None => return guard.refuse(self, *refused, &scene).await,
                 }

@@ -12,7 +12,7 @@ use crate::auditing::AuditContext;
 use crate::executor::{ToolErrorFeedback, classify_report};
 use crate::gate::{Question, Reason};
 use crate::guard::Guard;
-use crate::session::Session;
+use crate::session::{Session, Surroundings};
 
 impl Guard {
     /// Records a call that admission refused, and tells the model what is wrong with it.
@@ -62,14 +62,16 @@ impl Guard {
         &self,
         session: &Session,
         call: &ToolCall,
-        scene: &Scene<'_>,
+        around: &Surroundings,
     ) -> Result<Answer, CallError> {
+        let held = session.hold(self, around);
+        let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let Reason { code, message, help, .. } = Reason::only_thinking();
         let advice = help.unwrap_or_default();
         let text = format!("Nothing was executed: {message}; {advice}.");
         let nothing = ExactValue::from(json!({}));
         let intent =
-            self.intent(call, &call.tool, &nothing, scene).map_err(CallError::NoRandomness)?;
+            self.intent(call, &call.tool, &nothing, &scene).map_err(CallError::NoRandomness)?;
         let rejected = Rejected {
             call: intent,
             status: Status::Refused,

@@ -160,7 +160,7 @@ impl ToolDependencyGraph {
     /// A notice for the operator that names the freed tools. Callers should show it once.
     #[must_use]
     pub fn notice(&self) -> Option<String> {
-        let mut told = Vec::new();
+        let mut notices = Vec::new();
         let mut left = self.freed.clone();
         while let Some(first) = left.pop_first().filter(|_| self.enabled) {
             let below = reached(&self.rules, &first);
@@ -169,7 +169,7 @@ impl ToolDependencyGraph {
             });
             left = others;
             let names: Vec<String> = [first].into_iter().chain(with).collect();
-            told.push(match names.as_slice() {
+            notices.push(match names.as_slice() {
                 [only] => format!("`{only}` requires itself, so its requirements are ignored"),
                 names => format!(
                     "these tools require one another in a cycle, so their requirements are \
@@ -178,7 +178,7 @@ impl ToolDependencyGraph {
                 ),
             });
         }
-        (!told.is_empty()).then(|| told.join("; "))
+        (!notices.is_empty()).then(|| notices.join("; "))
     }
 
     /// The tools that have to succeed before this tool can be used in this turn.

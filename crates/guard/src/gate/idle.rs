@@ -1,4 +1,4 @@
-//! Rules that name a tool that nobody offers: probably a name that is written differently.
+//! Rules for a tool that is not offered, but whose name is similar to one that is.
 
 use std::fmt;
 
@@ -8,86 +8,45 @@ use counterfoil_tools::Pattern;
 use super::names::any_name;
 use crate::settings::GuardSettings;
 
-/// Tools of `run` and `chat`, which share the rules.
-const OWN: [&str; 22] = [
-    "bash",
-    "compress_context",
-    "edit_file",
-    "fetch",
-    "find_files",
-    "grep",
-    "invoke_skill",
-    "list_directory",
-    "load_skill",
-    "memory_save",
-    "memory_search",
-    "read_file",
-    "read_overflow",
-    "run_task",
-    "schedule_deferred",
-    "scheduler",
-    "shell",
-    "task",
-    "web_fetch",
-    "web_scrape",
-    "web_search",
-    "write_file",
-];
-
-/// A rule whose tool matches none of the tools that are offered.
+/// A rule whose tool matches none of the tools that are offered, although a similar name does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdleRule {
     /// The rule: its name, or its place in the configuration.
     pub rule: String,
     /// Its tool, as a name or a pattern.
     pub tool: String,
-    /// The offered tool that may be meant.
-    pub meant: Option<String>,
+    /// The offered tool that is probably meant.
+    pub meant: String,
 }
 
 impl fmt::Display for IdleRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the rule `{}` for `{}` matches no tool", self.rule, self.tool)?;
-        match &self.meant {
-            Some(meant) => write!(f, "; did you mean `{meant}`?"),
-            None => write!(f, "; name the tool as it is listed"),
-        }
+        let Self { rule, tool, meant } = self;
+        write!(f, "the rule `{rule}` for `{tool}` matches no tool; did you mean `{meant}`?")
     }
 }
 
 impl GuardSettings {
-    /// The rules of policy, authorization and permissions whose tool matches none of these, unless
-    /// they plainly mean tools that are offered elsewhere. `away` names the servers whose tools are
-    /// not listed, because they cannot be reached.
+    /// The rules of policy, authorization and permissions whose tool matches none of these, but is
+    /// similar to one. A rule for anything else may be for the tools of another command. `away`
+    /// names the servers whose tools are not listed, because they cannot be reached.
     #[must_use]
     pub fn idle_rules(&self, tools: &[&str], away: &[String]) -> Vec<IdleRule> {
         let permissions = self.permissions.tools();
         let rules = self.policy.tools().chain(permissions);
         let idle = rules.filter_map(|(rule, pattern, tool)| {
-            let matches = |name: &str| any_name(name, |name| pattern.is_match(name));
-            if tools.is_empty() || tools.iter().any(|name| matches(name)) {
-                return None;
-            }
+            let matches = |name: &&str| any_name(name, |name| pattern.is_match(name));
             let is_away = |server: &String| {
                 tool.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with("__"))
             };
-            if OWN.iter().any(|name| matches(name)) || away.iter().any(is_away) {
+            if tools.iter().any(matches) || away.iter().any(is_away) {
                 return None;
             }
-            let meant = similar_name(tool, tools).map(str::to_owned);
-            let idle = IdleRule { rule, tool: tool.to_owned(), meant };
-            (idle.meant.is_some() || !is_elsewhere(tool, tools)).then_some(idle)
+            let meant = similar_name(tool, tools)?.to_owned();
+            Some(IdleRule { rule, tool: tool.to_owned(), meant })
         });
         idle.collect()
     }
-}
-
-/// Whether a pattern that matches nothing is written as for the tools of something else: those of a
-/// coding agent, or those of several servers as one where there is only one.
-fn is_elsewhere(tool: &str, tools: &[&str]) -> bool {
-    let of_an_agent = tool.starts_with("mcp__") || tool.starts_with(|c: char| c.is_uppercase());
-    let of_several = |tool: &str| tool.contains("__");
-    of_an_agent || of_several(tool) && !tools.iter().any(|known| of_several(known))
 }
 
 /// A rule's name, its pattern for tools, and that pattern as it is written.
@@ -124,11 +83,8 @@ mod tests {
             idle(&["cancel_order", "orders__*", "shell"], &["*order", "refund"], &tools, &[]);
         assert_eq!(
             told,
-            [
-                "the rule `mine` for `refund` matches no tool; name the tool as it is listed",
-                "the rule `tools.permissions.rules[0]` for `cancel_order` matches no tool; did you \
-                 mean `orders__cancel_order`?",
-            ]
+            ["the rule `tools.permissions.rules[0]` for `cancel_order` matches no tool; did you \
+                 mean `orders__cancel_order`?"]
         );
     }
 
@@ -138,8 +94,9 @@ mod tests {
         for tool in ["shell", "bash", "read_*", "web_*", "Bash", "mcp__notes__*", "*"] {
             assert_eq!(idle(&[tool], &[tool], &several, &[]), [""; 0], "{tool}");
         }
-        assert_eq!(idle(&["notes__write"], &[], &several, &["notes"]), [""; 0]);
-        assert_eq!(idle(&["notes__write"], &[], &several, &[]).len(), 1);
+        let similar = ["orders__cancel_ordr"];
+        assert_eq!(idle(&similar, &[], &several, &["orders"]), [""; 0]);
+        assert_eq!(idle(&similar, &[], &several, &[]).len(), 1);
         // One server's tools have no prefix.
         assert_eq!(idle(&["notes__*"], &[], &["get_time"], &[]), [""; 0]);
         assert_eq!(idle(&["orders__cancel_order"], &[], &["cancel_order"], &[]).len(), 1);

@@ -124,10 +124,7 @@ impl Session {
         call: &ToolCall,
         around: &Surroundings,
     ) -> Result<Before, CallError> {
-        let guard = self.guard();
-        let held = self.hold(guard, around);
-        let scene = self.scene(&held, around, guard.workspace(), guard.clock().wall());
-        let answer = guard.skip(self, call, &scene).await?;
+        let answer = self.guard().skip(self, call, around).await?;
         let judged = Judged::Denied(vec![Reason::only_thinking()]);
         Ok(Before::new(judged, Some(answer.execution_id)))
     }
