@@ -157,7 +157,7 @@ impl Pins {
     /// When the pins cannot be read or written.
     pub fn compare(&self, tools: &[Value]) -> Result<Vec<ToolChange>, PinsError> {
         match &self.several {
-            Some(several) => self.compare_each(several, tools),
+            Some(several) => several.compare(tools),
             None => self.compare_own(tools),
         }
     }
@@ -294,19 +294,6 @@ impl Pins {
 
     pub(super) fn is_unwritten(&self) -> Result<bool, PinsError> {
         Ok(self.store.read()?.is_none())
-    }
-
-    /// Copies the pins of this server's tools to `own`, unless it has pins itself.
-    pub(super) fn hand_down(&self, server: &str, own: &Self) -> Result<(), PinsError> {
-        let is_own = |name: &String, _: &mut _| {
-            name.strip_prefix(server).is_some_and(|rest| rest.starts_with("__"))
-        };
-        let Some(mut tools) = self.read()?.tools else { return Ok(()) };
-        tools.retain(is_own);
-        if tools.is_empty() || own.read()?.tools.is_some() {
-            return Ok(());
-        }
-        own.write(|pinned| pinned.tools = Some(tools))
     }
 
     fn read(&self) -> Result<Pinned, PinsError> {

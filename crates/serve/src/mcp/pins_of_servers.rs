@@ -52,32 +52,23 @@ impl Pins {
         }
         Ok(())
     }
+}
 
+impl PinnedServers {
     /// Compares each server's tools with its own pins; those of a server that is seen for the first
     /// time are pinned.
-    pub(super) fn compare_each(
-        &self,
-        several: &PinnedServers,
-        tools: &[Value],
-    ) -> Result<Vec<ToolChange>, PinsError> {
-        let servers = several.servers.now();
+    pub(super) fn compare(&self, tools: &[Value]) -> Result<Vec<ToolChange>, PinsError> {
+        let servers = self.servers.now();
         let mut changes = Vec::new();
         for (name, tools) in by_server(tools) {
             match servers.iter().find(|server| server.name == name) {
-                Some(server) => {
-                    let pins = several.pins(server);
-                    // Earlier versions kept the tools of all servers together.
-                    self.hand_down(name, &pins)?;
-                    changes.extend(pins.compare_own(&tools)?);
-                }
+                Some(server) => changes.extend(self.pins(server).compare_own(&tools)?),
                 None => changes.extend(tools.iter().map(ToolChange::new_tool)),
             }
         }
         Ok(changes)
     }
-}
 
-impl PinnedServers {
     fn pins(&self, server: &NamedServer) -> Pins {
         Pins::in_store((self.store_of)(server))
     }
