@@ -10,7 +10,7 @@ use crate::near;
 use crate::other_kind;
 use crate::reader;
 use crate::reading::{ReadError, Reading};
-use crate::session::{UNREAD_ANSWER, hears_an_agent};
+use crate::session::hears_an_agent;
 use crate::source::{Layout, Source};
 
 /// Options for [`read`].
@@ -89,13 +89,11 @@ pub fn read(
     let input: Box<dyn BufRead + '_> = Box::new(Cursor::new(head).chain(input));
     let mut source = Source::new(input, layout, options.max_line);
     source.continues = options.continues;
-    let (mut sessions, mut heard, mut unread) = (0, 0, 0);
+    let (mut sessions, mut heard, mut unheard) = (0, 0, 0);
     reader.read(&mut source, &options.name, &mut |mut reading| {
         sessions += 1;
         heard += usize::from(hears_an_agent(&reading.transcript));
-        let misses = |problem: &Problem| problem.message.ends_with(UNREAD_ANSWER);
-        let any = !reading.transcript.messages.is_empty();
-        unread += usize::from(any && reading.problems.iter().any(misses));
+        unheard += usize::from(reading.unheard && !reading.transcript.messages.is_empty());
         take_thinking_out(&mut reading.transcript);
         sink(reading);
     })?;
@@ -107,7 +105,7 @@ pub fn read(
         broken: source.take_broken().or_else(|| {
             let wrong = "nothing that the agent said or did could be read";
             let help = "export the messages with their tool calls in a known format";
-            (heard == 0 && unread > 0).then(|| Problem::at(0, wrong).with_help(help))
+            (heard == 0 && unheard > 0).then(|| Problem::at(0, wrong).with_help(help))
         }),
     })
 }

@@ -11,6 +11,8 @@ pub struct Reading {
     pub transcript: Transcript,
     /// What could not be read.
     pub problems: Vec<Problem>,
+    /// Whether the session holds an answer of its agent, but nothing of it could be read.
+    pub unheard: bool,
 }
 
 /// Why nothing could be read.
@@ -45,8 +47,8 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// [`Self::problem`] of a file, with advice that depends on its name. Only an input that is
-    /// `alone` is told all formats.
+    /// [`Self::problem`] of a file, with advice that depends on its name. The list of
+    /// all formats is only for an input that is `alone`.
     #[must_use]
     pub fn problem_of(&self, path: &str, alone: bool) -> Problem {
         let help = match self {

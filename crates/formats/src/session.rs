@@ -16,8 +16,8 @@ pub(crate) struct Session {
     pub(crate) transcript: Transcript,
     /// Positions of messages and results by id, for logs that record things several times.
     pub(crate) told: HashMap<String, usize>,
-    /// How often the part being read may repeat a message of earlier parts.
-    repeats: HashMap<String, usize>,
+    /// The positions of earlier messages that the part being read may repeat.
+    repeats: HashMap<String, VecDeque<usize>>,
     /// The first member with an agent's answer that was not understood, and its line.
     unread_answer: Option<(usize, String)>,
     problems: Vec<Problem>,
@@ -58,9 +58,6 @@ pub(crate) fn holds_no_call(kind: &str) -> bool {
 /// Members that name the model, in any format.
 const MODEL_MEMBERS: [&str; 7] =
     ["model", "model_name", "modelName", "modelID", "model_slug", "modelVersion", "model_version"];
-
-/// What is wrong with a member that should hold an answer, at the end of a problem.
-pub(crate) const UNREAD_ANSWER: &str = "holds no answer or call that can be read";
 
 /// Members that hold what an agent answered, in any format.
 const ANSWERS: [&str; 12] = [
@@ -125,12 +122,10 @@ impl Session {
         message.calls.iter_mut().filter(|c| c.line == 0).for_each(|c| c.line = line);
         message.outcomes.iter_mut().filter(|o| o.line == 0).for_each(|o| o.line = line);
         message.outcomes.iter_mut().for_each(Outcome::unwrap_command);
-        if !self.repeats.is_empty() {
-            let repeated = key(&message);
-            if let Some(count) = self.repeats.get_mut(&repeated).filter(|count| **count > 0) {
-                *count -= 1;
-                return self.repeated(message, &repeated);
-            }
+        if !self.repeats.is_empty()
+            && let Some(at) = self.repeats.get_mut(&key(&message)).and_then(VecDeque::pop_front)
+        {
+            return self.repeated(message, at);
         }
         self.transcript.messages.push(message);
     }
@@ -138,16 +133,16 @@ impl Session {
     /// Says that the next part may repeat messages read so far; these are not added again.
     pub(crate) fn expect_repeats(&mut self) {
         self.repeats.clear();
-        for message in &self.transcript.messages {
-            *self.repeats.entry(key(message)).or_default() += 1;
+        for (at, message) in self.transcript.messages.iter().enumerate() {
+            self.repeats.entry(key(message)).or_default().push_back(at);
         }
     }
 
-    /// Skips a repeated message. A result that reads differently is the one the model was shown.
-    fn repeated(&mut self, message: Message, repeated: &str) {
+    /// Skips a message that repeats the one at a position. A result that reads differently is the one
+    /// the model was shown.
+    fn repeated(&mut self, message: Message, at: usize) {
         self.skip("message repeated by a later part");
-        let is_same = |known: &&mut Message| key(known) == repeated;
-        if let Some(known) = self.transcript.messages.iter_mut().find(is_same)
+        if let Some(known) = self.transcript.messages.get_mut(at)
             && known.outcomes.iter().zip(&message.outcomes).any(|(a, b)| a.text != b.text)
         {
             known.outcomes = message.outcomes;
@@ -357,20 +352,18 @@ impl Session {
     }
 
     /// Reports a session of whose agent nothing could be read, although it holds an answer.
-    fn miss_answer(&mut self) {
-        if hears_an_agent(&self.transcript) {
-            return;
-        }
-        if let Some((line, member)) = self.unread_answer.take() {
-            self.problem(line, format!("`{member}` {UNREAD_ANSWER}"));
-            self.gap(Gap::UnreadParts);
-        }
+    fn miss_answer(&mut self) -> bool {
+        let unread = self.unread_answer.take().filter(|_| !hears_an_agent(&self.transcript));
+        let Some((line, member)) = unread else { return false };
+        self.problem(line, format!("`{member}` holds no answer or call that can be read"));
+        self.gap(Gap::UnreadParts);
+        true
     }
 
     /// Finishes the session. Reports results that answer no call; a log with calls but no results
     /// is marked as a gap.
     pub(crate) fn finish(mut self) -> Reading {
-        self.miss_answer();
+        let unheard = self.miss_answer();
         let mut orphans = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();
         let mut first_call = None;
@@ -408,7 +401,7 @@ impl Session {
         if more > 0 {
             self.problem(0, format!("{more} more results refer to unrecorded calls"));
         }
-        Reading { transcript: self.transcript, problems: self.problems }
+        Reading { transcript: self.transcript, problems: self.problems, unheard }
     }
 }
 

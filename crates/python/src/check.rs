@@ -177,7 +177,7 @@ impl Job {
         summary: &mut Summary,
         worst: &mut Option<Severity>,
     ) {
-        let Reading { mut transcript, problems } = reading;
+        let Reading { mut transcript, problems, .. } = reading;
         set_aside_feedback(&mut transcript);
         if let Some(catalog) = self.catalog.as_ref().filter(|_| !transcript.catalog.is_known()) {
             transcript.catalog = catalog.clone();
