@@ -10,8 +10,9 @@ use crate::suggest::did_you_mean;
 /// Reads the command line. Exits if it is wrong, or only asks for help.
 pub(crate) fn read() -> Cli {
     Cli::try_parse().unwrap_or_else(|error| {
-        let told = with_number(&error).or_else(|| with_dashes(&error, std::env::args().collect()));
-        told.unwrap_or(error).exit()
+        let clearer = with_number(&error);
+        let clearer = clearer.or_else(|| with_dashes(&error, std::env::args().collect()));
+        clearer.unwrap_or(error).exit()
     })
 }
 

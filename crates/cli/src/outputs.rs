@@ -36,7 +36,7 @@ pub(crate) fn write_baseline(
     refuse_inputs(Some(path), inputs, &[])?;
     let there = files::read_text(path);
     let is_other = |text: &str| match Baseline::from_json(text) {
-        Ok(_) | Err(BaselineError::Old) => false,
+        Ok(_) | Err(BaselineError::Version(_)) => false,
         Err(_) => !text.is_empty(),
     };
     let other = there.is_ok_and(|text| is_other(&text));

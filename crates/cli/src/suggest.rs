@@ -47,12 +47,6 @@ pub(crate) fn did_you_mean<'c>(
     nearest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
 }
 
-/// `1 rule`, `2 rules`
-#[cfg(feature = "guard")]
-pub(crate) fn count(number: usize, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -90,14 +90,11 @@ pub enum BaselineError {
     /// The text is not a baseline in JSON.
     #[error("not a baseline: {}", WrongJson::new(.0))]
     Json(#[from] serde_json::Error),
-    /// The file is of the first version, whose fingerprints contained names of files.
-    #[error(
-        "baseline version 1 told conversations apart by file name only and is no longer read; \
-         accept its findings again with `--write-baseline`"
-    )]
-    Old,
     /// The file has a version that is not known here.
-    #[error("unsupported baseline version {0}; expected version {VERSION}")]
+    #[error(
+        "unsupported baseline version {0}, expected {VERSION}; accept its findings again with \
+         `--write-baseline`"
+    )]
     Version(u32),
     /// A key is not a fingerprint.
     #[error("`{0}` is not a fingerprint (32 hex digits)")]
@@ -172,9 +169,6 @@ impl Baseline {
     /// Returns an error if the text is not a baseline of a known version; see [`BaselineError`].
     pub fn from_json(text: &str) -> Result<Self, BaselineError> {
         let file: File = serde_json::from_str(text)?;
-        if file.version == 1 {
-            return Err(BaselineError::Old);
-        }
         if file.version != VERSION {
             return Err(BaselineError::Version(file.version));
         }

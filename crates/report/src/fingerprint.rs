@@ -62,12 +62,14 @@ fn asks(message: &&Message) -> bool {
     message.role == Role::User && message.kind == MessageKind::Ordinary
 }
 
-/// The first and the latest request of the user, and the calls so far by id and tool.
+/// The first and the latest request of the user, and the latest calls by id and tool.
 fn conversation(transcript: &Transcript, turn: usize) -> Value {
+    /// Enough to tell conversations apart; all calls of a long one would take long for each finding.
+    const CALLS: usize = 16;
     let before = transcript.messages.get(..turn).unwrap_or(&transcript.messages);
     let asked = [before.iter().find(asks), before.iter().rev().find(asks)];
     let asked = asked.map(|message| message.map(|message| message.text.as_str()));
-    let calls = before.iter().flat_map(|message| &message.calls);
+    let calls = before.iter().rev().flat_map(|message| &message.calls).take(CALLS);
     let calls: Vec<[&str; 2]> = calls.map(|call| [call.id.as_str(), call.tool.as_str()]).collect();
     json!({ "asked": asked, "calls": calls })
 }

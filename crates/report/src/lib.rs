@@ -28,7 +28,7 @@ pub use record::SCHEMA_VERSION;
 pub use renderer::{Document, Fragment, Look, Renderer, RuleCard};
 pub use severities::Severities;
 pub use statistics::{Statistics, Tally};
-pub use summary::{Comparison, Judged, ProblemAt, Summary};
+pub use summary::{Comparison, Judged, ProblemAt, Summary, counted};
 pub use visible::{
     is_unseen, json_line, json_pretty, shorten, visible, visible_output, visible_piped,
 };

@@ -1,4 +1,5 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use counterfoil_model::{Format, Gap, Problem, Transcript};
 use serde::Serialize;
@@ -47,6 +48,9 @@ pub struct Summary {
     pub findings: BTreeMap<&'static str, usize>,
     /// Findings in the baseline: counted, not shown.
     pub baselined: usize,
+    /// The rules of the accepted findings, for formats that list these.
+    #[serde(skip)]
+    pub accepted_rules: BTreeSet<&'static str>,
     /// Accepted findings that no longer occur in the transcripts that were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stale: Vec<KnownFinding>,
@@ -217,6 +221,7 @@ impl Summary {
             *self.findings.entry(finding.code.0).or_default() += 1;
             self.severities.add(finding.severity);
         }
+        self.accepted_rules.extend(checked.accepted.iter().map(|known| known.finding.code.0));
         if let Some(statistics) = &mut self.statistics {
             statistics.add(checked);
         }
@@ -291,6 +296,7 @@ impl Summary {
             *self.findings.entry(code).or_default() += count;
         }
         self.baselined += other.baselined;
+        self.accepted_rules.extend(other.accepted_rules);
         self.stale.extend(other.stale);
         if let Some(against) = other.against {
             self.against.get_or_insert_default().merge(against);
@@ -487,8 +493,10 @@ fn percent(share: f64) -> f64 {
 }
 
 /// Formats a count with its noun: `1 error`, `2 errors`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
+#[must_use]
+pub fn counted(count: impl fmt::Display, noun: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
 

@@ -420,7 +420,7 @@ impl Job {
     }
 
     fn judge(&self, input: &Input, reading: Reading, outcome: &mut Outcome) {
-        let Reading { mut transcript, problems } = reading;
+        let Reading { mut transcript, problems, .. } = reading;
         set_aside_feedback(&mut transcript);
         if let Some(catalog) = self.catalog.as_ref().filter(|_| !transcript.catalog.is_known()) {
             transcript.catalog = catalog.clone();

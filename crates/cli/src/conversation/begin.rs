@@ -107,12 +107,10 @@ pub(crate) fn begin(
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
     let kept = store.clone().map(|store| KeptSummaries::new(store, Arc::clone(&clock)));
     let conversation = conversation(&session, known, kept.as_ref())?;
-    let embeds = own.settings().embedding_model.is_some();
-    let embedder = embeds.then(|| Arc::clone(&own) as Arc<dyn Embedder>);
     let schedules =
         |store| Scheduler::new(store, Arc::clone(&clock), time_zone(), guard.workspace());
     let scheduler = store.clone().map(schedules);
-    let memory = store.map(|store| Memory::new(store, clock, embedder));
+    let memory = store.map(|store| Memory::new(store, clock, embedder(&own)));
     let skills = skills(&options, &settings, &guard, &mut notices)?;
     let introduction = [introduction(&guard), skills.introduction()].join("\n\n");
     let model_of_helpers = Arc::clone(&own) as Arc<dyn Model>;
@@ -253,6 +251,12 @@ fn models(
         name => Arc::new(provider(&options.llm, name)?),
     };
     Ok((own, compresses))
+}
+
+/// What compares the meaning of memories, if an embedding model is configured.
+fn embedder(own: &Arc<Provider>) -> Option<Arc<dyn Embedder>> {
+    let embeds = own.settings().embedding_model.is_some();
+    embeds.then(|| Arc::clone(own) as Arc<dyn Embedder>)
 }
 
 /// Returns the session, and whether it already existed.

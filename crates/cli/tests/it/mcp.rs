@@ -284,16 +284,31 @@ fn the_shell_policy_of_a_running_process_follows_its_file() {
     assert!(ran.err.contains("is invalid, so the previous one stays in effect"), "{ran}");
 }
 
+/// A server with this tool, which does this when it is called.
+#[cfg(unix)]
+fn server(tool: &str, called: &str) -> String {
+    let answer =
+        |result: &str| format!(r#"echo '{{"jsonrpc":"2.0","id":'"$id"',"result":{result}}}'"#);
+    let begun = answer(r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}"#);
+    let tools = answer(&format!(r#"{{"tools":[{tool}]}}"#));
+    format!(
+        r#"while IFS= read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}}]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) {begun} ;;
+    *'"tools/list"'*) {tools} ;;
+    *'"tools/call"'*) {called} ;;
+  esac
+done"#
+    )
+}
+
 /// A server with one tool, which answers with the value of `WHO`.
 #[cfg(unix)]
-const SERVER: &str = r#"while IFS= read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
-  case "$line" in
-    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}' ;;
-    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"say","inputSchema":{"type":"object"}}]}}' ;;
-    *'"tools/call"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"'"$WHO"'"}]}}' ;;
-  esac
-done"#;
+fn server_who() -> String {
+    let said = r#"echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"'"$WHO"'"}]}}'"#;
+    server(r#"{"name":"say","inputSchema":{"type":"object"}}"#, said)
+}
 
 #[cfg(unix)]
 #[test]
@@ -304,7 +319,8 @@ fn a_client_over_streams_reaches_a_server_through_two_gateways() {
         request(2, "tools/list", json!({})),
     ];
     let call = request(3, "tools/call", json!({ "name": "say", "arguments": {} }));
-    let desk = Desk::with(&[("server.sh", SERVER), ("a", &said(&begin)), ("b", &said(&[call]))]);
+    let desk =
+        Desk::with(&[("server.sh", &server_who()), ("a", &said(&begin)), ("b", &said(&[call]))]);
     let program = env!("CARGO_BIN_EXE_counterfoil");
     let script = format!(
         "'{program}' mcp --listen 127.0.0.1:0 -- sh server.sh 2> listening & gateway=$!
@@ -359,7 +375,7 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
     let list = |id: i64| said(&[request(id, "tools/list", json!({}))]);
     let call = request(3, "tools/call", json!({ "name": "moon__say", "arguments": {} }));
     let desk = Desk::with(&[
-        ("server.sh", SERVER),
+        ("server.sh", &server_who()),
         ("mine.toml", one),
         ("two.toml", &two),
         ("a", &said(&begin)),
@@ -463,14 +479,10 @@ fn a_server_of_the_configuration_is_confined_where_that_is_asked_for() {
 
 /// A server with one tool that answers a call only after its input ends, or never.
 #[cfg(unix)]
-const SLOW: &str = r#"while IFS= read -r line; do
-  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([^,}]*\).*/\1/p')
-  case "$line" in
-    *'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}' ;;
-    *'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"cancel_order","inputSchema":{"type":"object","properties":{"id":{"type":"string","pattern":"(?<=a)b"}}}}]}}' ;;
-    *'"tools/call"'*) echo called > called ;;
-  esac
-done"#;
+fn slow_server() -> String {
+    let schema = r#"{"type":"object","properties":{"id":{"type":"string","pattern":"(?<=a)b"}}}"#;
+    server(&format!(r#"{{"name":"cancel_order","inputSchema":{schema}}}"#), "echo called > called")
+}
 
 #[cfg(unix)]
 #[test]
@@ -482,7 +494,11 @@ fn a_client_that_leaves_during_a_call_cancels_it() {
         request(3, "tools/call", json!({ "name": "cancel_order", "arguments": {} })),
     ]);
     let configuration = "[[tools.permissions.rules]]\ntool = \"cancel_ordr\"\naction = \"ask\"\n";
-    let desk = Desk::with(&[("slow.sh", SLOW), ("a", &begin), ("counterfoil.toml", configuration)]);
+    let desk = Desk::with(&[
+        ("slow.sh", &slow_server()),
+        ("a", &begin),
+        ("counterfoil.toml", configuration),
+    ]);
     let variables = [("COUNTERFOIL_STATE", "state")];
     let ran = converse(&desk, &variables, "cat a; await called called", "mcp -- sh slow.sh");
     assert_eq!(ran.code, 0, "{ran}");
@@ -508,7 +524,7 @@ fn a_variable_that_is_not_set_disables_only_its_server() {
     let server =
         |value: &str| format!("[mcp.servers.a]\ncommand = [\"x\"]\nenv = {{ A = \"{value}\" }}\n");
     let desk = Desk::with(&[
-        ("slow.sh", SLOW),
+        ("slow.sh", &slow_server()),
         ("two.toml", two),
         ("open.toml", &server("${NO_KEY")),
         ("default.toml", &server("${NO_KEY:-x}")),

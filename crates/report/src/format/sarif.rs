@@ -1,5 +1,3 @@
-use std::collections::BTreeSet;
-
 use counterfoil_model::{Evidence, EvidenceSource, Finding, Mode, Subject};
 use serde_json::{Map, Value, json};
 
@@ -161,12 +159,7 @@ impl Renderer for Sarif {
             result.insert("suppressions".into(), json!([suppression]));
             json_line(&result)
         });
-        let body = results.chain(accepted).collect::<Vec<_>>().join(self.separator());
-        let shown = checked.findings.iter().chain(checked.unchanged.into_iter().flatten());
-        let shown = shown.chain(checked.accepted.iter().map(|accepted| &accepted.finding));
-        // The rules that the tail has to describe.
-        let aside: BTreeSet<&str> = shown.map(|finding| finding.code.0).collect();
-        Fragment { body, aside: aside.into_iter().collect::<Vec<_>>().join(self.separator()) }
+        Fragment::body(results.chain(accepted).collect::<Vec<_>>().join(self.separator()))
     }
 
     fn unread(&self, _: &Unread<'_>) -> Fragment {
@@ -178,7 +171,7 @@ impl Renderer for Sarif {
         ",\n"
     }
 
-    fn tail(&self, summary: &Summary, aside: &str) -> String {
+    fn tail(&self, summary: &Summary, _: &str) -> String {
         let problems = summary.problems.iter().map(|at| {
             let level = if at.fatal { "error" } else { "warning" };
             json!({
@@ -205,8 +198,12 @@ impl Renderer for Sarif {
             "stale": summary.stale,
             "against": summary.against,
         });
-        let codes: BTreeSet<&str> = aside.split(self.separator()).collect();
-        let fired = |rule: &&RuleCard| codes.contains(rule.code);
+        let same = || summary.against.iter().flat_map(|against| &against.same);
+        let fired = |rule: &&RuleCard| {
+            summary.findings.contains_key(rule.code)
+                || summary.accepted_rules.contains(rule.code)
+                || same().any(|known| known.rule == rule.code)
+        };
         let rules: Vec<Value> = self.rules.iter().filter(fired).map(descriptor).collect();
         let driver = json!({
             "name": "counterfoil",

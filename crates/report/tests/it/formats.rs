@@ -2,7 +2,7 @@
 
 use counterfoil_model::{Mode, Severity, Subject};
 use counterfoil_report::{
-    Accepted, Checked, Comparison, Fragment, KnownFinding, Look, ReportFormat, RuleCard, Summary,
+    Accepted, Checked, Comparison, KnownFinding, Look, ReportFormat, RuleCard, Summary,
 };
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -609,7 +609,7 @@ fn sarif_suppresses_what_is_accepted() {
     ];
     let checked = Checked { findings: &[], accepted: &accepted, ..scene.checked() };
     let renderer = ReportFormat::Sarif.renderer(look());
-    let Fragment { body, aside } = renderer.transcript(&checked);
+    let body = renderer.transcript(&checked).body;
     let of = |line: &str| serde_json::from_str::<Value>(line).unwrap()["suppressions"].clone();
     let suppressions: Vec<Value> = body.split(",\n").map(of).collect();
     let accepted = |reason: Option<&str>| {
@@ -619,7 +619,9 @@ fn sarif_suppresses_what_is_accepted() {
     };
     assert_eq!(suppressions, [accepted(Some("a test")), accepted(None)]);
     // The rules are described, with the level of their mode.
-    let tail = renderer.tail(&Summary::new(false), &aside);
+    let mut summary = Summary::new(false);
+    summary.add(&checked);
+    let tail = renderer.tail(&summary, "");
     for level in ["error", "note"] {
         assert!(tail.contains(&format!("{{\"level\":\"{level}\"}}")), "{tail}");
     }

@@ -11,13 +11,13 @@ use counterfoil_report::{Accepted, Baseline, Comparison, KnownFinding, Summary};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::limits::counted;
 use super::outcome::{Occurred, Outcome, names};
 use crate::config::CheckOptions;
 use crate::exit::Complaint;
 use crate::files;
 use crate::inputs::Input;
 use crate::outputs;
+use counterfoil_report::counted;
 
 /// The flags about known findings.
 #[derive(Debug, Args)]

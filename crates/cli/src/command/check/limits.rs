@@ -2,6 +2,7 @@
 
 use clap::Args;
 use counterfoil_report::Summary;
+use counterfoil_report::counted;
 
 /// The flags that set limits.
 #[derive(Debug, Clone, Copy, Args)]
@@ -74,11 +75,6 @@ fn first(names: impl Iterator<Item = String>, count: usize) -> String {
     let names: Vec<String> = names.take(3).collect();
     let dots = if count > names.len() { ", …" } else { "" };
     format!("{}{dots}", names.join(", "))
-}
-
-/// A count with its noun.
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn percent(word: &str) -> Result<f64, String> {

@@ -12,7 +12,7 @@ use super::config::checked;
 use crate::config::{self, Files, Place};
 use crate::exit::{Exit, note};
 use crate::global::Global;
-use crate::suggest::count;
+use counterfoil_report::counted;
 
 /// Check a policy, or show what it would do
 ///
@@ -74,14 +74,14 @@ fn check(global: &Global, files: &[PathBuf], out: &mut impl Write) -> anyhow::Re
             let examples: usize =
                 rules.iter().map(|rule| rule.matches.len() + rule.not_match.len()).sum();
             let state = if enabled { "on" } else { "off" };
-            let (rules, examples) = (count(rules.len(), "rule"), count(examples, "example"));
+            let (rules, examples) = (counted(rules.len(), "rule"), counted(examples, "example"));
             writeln!(out, "  {section:<14} {state:<4} {rules}, {examples} checked")?;
         }
-        let permissions = count(tools.permissions.rules.len(), "rule");
+        let permissions = counted(tools.permissions.rules.len(), "rule");
         writeln!(out, "  {:<14} {:<4} {permissions}", "permissions", "on")?;
         let (state, rules) = (tools.dependencies.enabled, tools.dependencies.rules.len());
         let state = if state { "on" } else { "off" };
-        writeln!(out, "  {:<14} {state:<4} {}", "dependencies", count(rules, "rule"))?;
+        writeln!(out, "  {:<14} {state:<4} {}", "dependencies", counted(rules, "rule"))?;
         settings.dependencies.notice().map(note).transpose()?;
     }
     Ok(Exit::Clean)

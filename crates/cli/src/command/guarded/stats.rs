@@ -125,8 +125,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 
 fn text(counted: &Counted, paint: Paint) -> String {
     let Counted { sessions, stats, hallucinated_tools, repetitions, .. } = counted;
-    let many =
-        |count: u64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+    let many = |count: u64, noun: &str| counterfoil_report::counted(count, noun);
     let statuses: Vec<String> =
         stats.by_status.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let colon = if statuses.is_empty() { "" } else { ": " };

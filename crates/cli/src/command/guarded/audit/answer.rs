@@ -52,11 +52,3 @@ impl Answer {
         text
     }
 }
-
-/// Formats a number with its noun.
-pub(super) fn counted(count: u64, noun: &str) -> String {
-    match count {
-        1 => format!("1 {noun}"),
-        _ => format!("{count} {noun}s"),
-    }
-}

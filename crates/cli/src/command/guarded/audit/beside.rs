@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use counterfoil_ledger::{AuditFiles, AuditVerification, Draft, Ledger, Reading};
 use serde_json::{Value, json};
 
-use super::answer::{Mark, counted};
+use super::answer::Mark;
 use crate::exit::Complaint;
+use counterfoil_report::counted;
 
 /// The result of comparing the calls of the ledger with the lines of the log.
 pub(super) struct Beside {

@@ -20,8 +20,8 @@ use crate::choices::{ShownWhole, WholeFormat};
 use crate::exit::{Complaint, Exit};
 use crate::files;
 use crate::state::State;
-use crate::suggest::count;
 use crate::terminal::Paint;
+use counterfoil_report::counted;
 
 mod page;
 
@@ -120,8 +120,8 @@ pub(super) fn make(
     writeln!(
         io::stderr(),
         "{}, {}. Send this key to the recipient separately, not with the file: {}",
-        count(bundle.events.len(), "event"),
-        count(bundle.receipts.len(), "receipt"),
+        counted(bundle.events.len(), "event"),
+        counted(bundle.receipts.len(), "receipt"),
         paint.bold(&format!("sha256:{key}")),
     )?;
     Ok(Exit::Clean)

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use counterfoil_ledger::{Checkpoint, KeptNotes, Ledger, PublicKey};
 
-use super::answer::{Mark, counted};
+use super::answer::Mark;
 use crate::exit::Complaint;
 use crate::files;
+use counterfoil_report::counted;
 
 const HELP: &str = "`counterfoil audit checkpoint` prints a checkpoint";
 

@@ -10,11 +10,11 @@ use counterfoil_ledger::{
 use counterfoil_report::{shorten, visible};
 use jiff::Timestamp;
 
-use super::answer::counted;
 use super::sources::problem_line;
 use crate::choices::Colour;
 use crate::exit::{Complaint, Exit};
 use crate::terminal::{self, Paint};
+use counterfoil_report::counted;
 
 #[derive(Debug, Args)]
 pub(super) struct Shown {

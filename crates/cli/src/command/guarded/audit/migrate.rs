@@ -7,9 +7,9 @@ use counterfoil_ledger::{
     Ledger, LedgerSettings, LedgerUrl, MigrateError, SystemClock, SystemRandomness,
 };
 
-use super::answer::counted;
 use crate::exit::{Complaint, Exit};
 use crate::state::State;
+use counterfoil_report::counted;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

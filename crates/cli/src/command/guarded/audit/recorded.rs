@@ -3,7 +3,8 @@
 use counterfoil_ledger::{Checkpoint, Expected, HeldAgainst, PublicKey, Verification};
 use serde_json::{Value, json};
 
-use super::answer::{Mark, counted};
+use super::answer::Mark;
+use counterfoil_report::counted;
 
 /// The result of verifying the ledger.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use counterfoil_ledger::{
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Mark, counted};
+use super::answer::{Answer, Mark};
 use super::beside::held;
 use super::kept::{Signers, checkpoints, public_key};
 use super::recorded::{Recorded, no_ledger, recorded};
@@ -19,6 +19,7 @@ use crate::choices::{ShownWhole, WholeFormat};
 use crate::exit::{Complaint, Exit};
 use crate::state::State;
 use crate::terminal::Paint;
+use counterfoil_report::counted;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {

@@ -20,7 +20,7 @@ use crate::global::Global;
 use crate::replace::replace;
 use crate::servers::configured;
 use crate::state::State;
-use crate::suggest::count;
+use counterfoil_report::counted;
 
 /// Show what a server offers, anything suspicious in it, and what has changed since the server was
 /// first seen
@@ -151,7 +151,7 @@ fn offer_of(server: &Server, name: &str, limit: u64) -> anyhow::Result<Offer> {
     })
 }
 
-/// The rules that match no tool.
+/// The rules that miss a tool with a similar name.
 fn warnings(offer: &Offer, settings: &GuardSettings) -> Vec<String> {
     let names = offer.tools.iter().filter_map(|tool| tool.get("name")?.as_str());
     let idle = settings.idle_rules(&names.collect::<Vec<_>>(), &offer.unreachable);
@@ -274,7 +274,7 @@ fn text_of(
     let mut out = io::stdout().lock();
     let (of, version) = offer.server.clone().unwrap_or_default();
     let revision = offer.revision.as_deref().unwrap_or("unknown");
-    let count = count(offer.tools.len(), "tool");
+    let count = counted(offer.tools.len(), "tool");
     writeln!(out, "{name}: {of} {version}, protocol {revision}, {count}")?;
     let widest = offer.tools.iter().map(|tool| shown(tool, "name").chars().count()).max();
     for tool in &offer.tools {

@@ -15,8 +15,8 @@ use crate::config::{self, Files, Place};
 use crate::exit::Exit;
 use crate::global::Global;
 use crate::inputs::inputs;
-use crate::suggest::count;
 use crate::terminal::Paint;
+use counterfoil_report::counted;
 
 /// Show what a new policy would have done with recorded calls
 ///
@@ -101,7 +101,7 @@ fn show(tally: &Replay, paint: Paint, out: &mut impl Write) -> anyhow::Result<()
     if tally.unreadable > 0 {
         parts.push(format!("{} skipped (arguments are not a JSON object)", tally.unreadable));
     }
-    writeln!(out, "{}: {}", count(tally.calls, "call"), parts.join(", "))?;
+    writeln!(out, "{}: {}", counted(tally.calls, "call"), parts.join(", "))?;
     Ok(())
 }
 
