@@ -92,7 +92,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
             tallies.push((set, tally));
         }
         if options.write {
-            write(root, &page::page(&tallies, &labelled, &outcomes))?;
+            write(root, &page::page(&tallies, &labelled))?;
         }
     }
     terminal::print_outcomes(&outcomes);

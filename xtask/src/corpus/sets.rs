@@ -15,7 +15,7 @@ pub(crate) const SETS: [Set; 9] = [
     },
     Set {
         name: "workbench",
-        about: "office tasks of five models, weak ones among them (olly-styles/WorkBench, MIT); \
+        about: "office tasks carried out by five models, some of them weak (olly-styles/WorkBench, MIT); \
                 no labels",
     },
     Set {
@@ -35,14 +35,17 @@ pub(crate) const SETS: [Set; 9] = [
     Set { name: "coding_labelled", about: "messages of coding sessions, judged by hand" },
     Set {
         name: "coding_perturbed",
-        about: "coding sessions with the evidence of one sentence, or the sentence, changed",
+        about: "coding sessions in which one sentence, or the evidence for it, was changed",
     },
     Set {
         name: "reports",
         about: "sessions written after public reports of agents that lied, each lie with an \
                 honest twin",
     },
-    Set { name: "coding_control", about: "the same places of those sessions, unchanged" },
+    Set {
+        name: "coding_control",
+        about: "the same passages of the sessions in `coding_perturbed`, unchanged",
+    },
 ];
 
 /// The name of the set of many writers, which is in the repository.
