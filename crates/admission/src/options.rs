@@ -18,7 +18,8 @@ pub struct AdmissionOptions {
     pub corrections: u32,
     /// The length of a text argument, in characters, above which there is a warning.
     pub longest_text: usize,
-    /// The same for individual parameters: a table for each tool, with parameters and lengths.
+    /// The same limit for individual parameters: for each tool, a table of its parameters and their
+    /// lengths.
     pub longest_text_of: BTreeMap<String, BTreeMap<String, usize>>,
 }
 

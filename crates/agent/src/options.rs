@@ -13,26 +13,27 @@ pub struct AgentOptions {
     pub provider: String,
     /// The model that compresses conversations; if empty, the agent's own model is used.
     pub compress_provider: String,
-    /// The share of the model's context window that may be full before its conversation is
+    /// The share of the model's context window that may be full before the conversation is
     /// compressed, from 0.1 to 1.
     pub compress_at: f64,
     /// The maximum number of requests to the model in one user turn.
     pub max_steps: u32,
     /// How often an answer that the record does not support is sent back to the model.
     pub max_retries: u32,
-    /// Which findings hold an answer back: only those that prove it wrong, or any doubt.
+    /// Which findings hold an answer back: only those that prove it wrong (`error`), or also those
+    /// that raise doubts (`warning`).
     pub hold_back: HoldBack,
     /// Instructions about the model's task, sent before the execution protocol.
     pub instructions: String,
     /// Whether the model is told about doubtful parts of its calls: paths that do not exist, values
-    /// that appear nowhere earlier. No call is refused for that alone.
+    /// that do not appear earlier in the session. No call is refused for that alone.
     pub hallucination_detection: bool,
-    /// Whether the model is treated as a reasoning model, whose calls are doubted in the same way.
-    /// This is never guessed from its name.
+    /// Whether the model is treated as a reasoning model, and is told about doubtful parts of its
+    /// calls in the same way. This is never guessed from its name.
     pub reasoning_model_detection: bool,
     /// Additional folders of skills, besides those of the user and the project. A skill in them is
-    /// used while its scan finds nothing; otherwise, or once you have trusted it, it is treated like
-    /// a project's skill.
+    /// used as long as its scan finds nothing suspicious; otherwise, or once you have trusted it,
+    /// it is treated like a project's skill.
     pub skill_paths: Vec<PathBuf>,
     /// Whether a model is shown every tool, or only those that are relevant to a request.
     pub tool_filter: ToolFilterOptions,

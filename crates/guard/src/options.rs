@@ -58,20 +58,21 @@ pub struct ToolsOptions {
     /// The maximum number of calls per session; unlimited if not set. Retries do not count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tool_calls_per_session: Option<u32>,
-    /// The order in which executors are asked for their tools: all of `skill`, `shell`, `file`,
-    /// `web`, `mcp` and `native`. Empty means that order. It decides which executor is named first
-    /// if two define one tool; tools are always offered in alphabetical order.
+    /// The order in which executors are asked for their tools: a list of all of `skill`, `shell`,
+    /// `file`, `web`, `mcp` and `native`, which is also the order if the list is empty. If two
+    /// executors define the same tool, the error names them in this order; tools are always offered
+    /// in alphabetical order.
     pub executors: Vec<ExecutorKind>,
-    /// How the agent sees the id of an execution: next to the result (`metadata`), as its last line
-    /// (`trailer`), or in it (`embed`).
+    /// How the agent sees the id of an execution: next to the result (`metadata`), as the result's
+    /// last line (`trailer`), or inside the result (`embed`).
     pub show_id: ShowId,
     /// How strictly a call is checked against its tool before anything else.
     pub admission: AdmissionOptions,
     /// When repetition counts as lack of progress.
     pub fixation: FixationOptions,
-    /// Commands that never run, in addition to those that cannot be allowed by any configuration.
+    /// Commands that never run, in addition to those that no configuration can allow.
     pub blocklist: BlocklistOptions,
-    /// Places that control the agent or that other programs run.
+    /// Files and folders that control the agent, or whose content other programs run.
     pub protected: ProtectedOptions,
     /// Rules about which calls may run.
     pub policy: PolicyOptions,

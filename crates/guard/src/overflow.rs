@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct OverflowOptions {
-    /// The maximum number of characters that are shown of one result. The agent can read the rest
+    /// The maximum number of characters of one result that are shown. The agent can read the rest
     /// in pieces.
     pub max_chars: usize,
 }

@@ -20,8 +20,8 @@ pub struct RetryOptions {
     /// How long after the start of the call another attempt may begin, in seconds.
     pub budget_secs: u64,
     /// The provider, by its name in `[[llm.providers]]`, that is asked once to rewrite arguments
-    /// that do not fit their tool, without adding values. Empty: none; the model gets the call
-    /// back.
+    /// that do not fit their tool, without adding values. If empty, no provider is asked and the
+    /// call goes back to the model.
     pub parameter_reformat_provider: String,
 }
 

@@ -35,7 +35,7 @@ pub struct GuardSettings {
     pub web: WebSettings,
     /// The operator's rules.
     pub policy: PolicySettings,
-    /// Places that control the agent or that other programs run.
+    /// Files and folders that control the agent, or whose content other programs run.
     pub protected: ProtectedSettings,
     /// Whether a model is shown all tools, or only those that suit the request.
     pub tool_filter: ToolFilterOptions,

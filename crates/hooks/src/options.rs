@@ -17,15 +17,15 @@ pub struct HooksOptions {
     /// What happens when the agent wants to stop with a claim that the record does not support:
     /// `block` sends it back, `warn` warns the user, `off` checks nothing.
     pub stop: StopMode,
-    /// How many times in a row an agent is sent back. After that, it passes with a warning.
+    /// How many times in a row an agent is sent back. After that, its stop passes with a warning.
     pub blocks_in_a_row: u32,
-    /// What happens to a tool when its hook fails: `open` lets the agent decide and reports the
-    /// failure, `ask` asks a person, `closed` denies it. A stop always passes.
+    /// What happens to a tool call when its hook fails: `open` lets the agent decide and reports
+    /// the failure, `ask` asks a person, `closed` denies it. A stop always passes.
     pub on_failure: OnFault,
-    /// What happens to a call that needs approval if the user has switched the agent's questions
-    /// off (`bypassPermissions`): `protect` denies calls that cannot be undone or that change a
-    /// protected place, and lets the others run with a note; `deny` denies all of them; `ask`
-    /// answers as in any other mode.
+    /// What happens to a call that needs approval if the user has switched off the agent's
+    /// permission prompts (`bypassPermissions`): `protect` denies calls that cannot be undone or
+    /// that change a protected place, and lets the others run with a note; `deny` denies all of
+    /// them; `ask` answers as in any other mode.
     pub without_questions: WithoutQuestions,
     /// Whether files that the agent's shell commands seem to change are saved first, so that
     /// `counterfoil undo` can restore them: files in the project, up to 64 MiB per command.
@@ -36,8 +36,8 @@ pub struct HooksOptions {
     /// agent's own permissions apply to them.
     pub block_network_commands: bool,
     /// Whether commands that cannot be undone need approval: `git reset --hard`, `git push
-    /// --force`, `terraform destroy`; also showing keys and passwords, passing a file of
-    /// them to a tool, and running downloaded code immediately.
+    /// --force`, `terraform destroy`; and also commands that show keys and passwords, pass a file
+    /// of them to a tool, or run downloaded code immediately.
     pub ask_irreversible: bool,
 }
 

@@ -18,7 +18,8 @@ use counterfoil_serve::Access;
 pub struct ProxyOptions {
     /// What happens to an answer with claims that the record does not support.
     pub mode: ProxyMode,
-    /// The minimum severity for that. Anything less severe is only recorded.
+    /// The minimum severity of a finding for `mode` to act on it. Anything less severe is only
+    /// recorded.
     pub least: Least,
     /// The address of the server for OpenAI's APIs, up to `/v1`.
     pub openai_url: String,
@@ -28,7 +29,7 @@ pub struct ProxyOptions {
     pub allow_http: bool,
     /// How many times the model is asked again for one answer, in `correct` and `block`.
     pub max_corrections: u32,
-    /// The total time limit for that, in seconds.
+    /// The total time limit for asking again, in seconds.
     pub correction_secs: u64,
     /// The time limit for judging a part of an answer, in milliseconds.
     pub verify_ms: u64,
@@ -36,8 +37,8 @@ pub struct ProxyOptions {
     /// back in `block` and passes in the other modes. It is recorded in any case.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_timeout: Option<OnTimeout>,
-    /// Whether tools that were changed once stay the same for the rest of a session, so that the
-    /// server's prompt cache stays valid.
+    /// Whether a tool that was offered to the model once stays offered for the rest of a session,
+    /// so that the server's prompt cache stays valid.
     pub pin_tools: bool,
     /// How long a server may be silent, in seconds.
     pub timeout_secs: u64,
@@ -50,7 +51,7 @@ pub struct ProxyOptions {
     /// How long a session without requests is remembered, in seconds.
     pub idle_secs: u64,
     /// Paths that pass in `correct` and `block` without being judged, in addition to those known to
-    /// return no answer: `GET /v1/batches/*`.
+    /// return no answer; for example `GET /v1/batches/*`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// The maximum number of requests per minute from one address.
@@ -118,9 +119,9 @@ pub struct VirtualKeyOptions {
     pub name: String,
     /// The environment variable with the key.
     pub key_env: String,
-    /// The environment variable with the provider's key that replaces it.
+    /// The environment variable with the provider's key, which replaces this key.
     pub provider_key_env: String,
-    /// The provider of that key. It is sent nowhere else.
+    /// The provider of that key, which is sent nowhere else.
     pub provider: KeyProvider,
     /// The maximum number of requests per minute.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,8 +129,8 @@ pub struct VirtualKeyOptions {
     /// The maximum number of tokens, read and written, per day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_per_day: Option<u64>,
-    /// Paths that it may use in addition to answers, models and counting tokens: `POST
-    /// /v1/embeddings`. `*` matches one segment of a path, `**` all that follow.
+    /// Paths that the key may use in addition to those for answers, models and counting tokens; for
+    /// example `POST /v1/embeddings`. `*` matches one segment of a path, `**` all that follow.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
 }

@@ -23,19 +23,20 @@ pub struct SandboxOptions {
     pub read_paths: Vec<String>,
     /// Files and folders that commands may change, in addition to the workspace.
     pub write_paths: Vec<String>,
-    /// What commands may not read, in addition to the usual places of secrets: files and folders
-    /// (`/srv/keys`, `~/keys`), or patterns inside the workspace (`**/.env`), which only bubblewrap
-    /// can enforce. Takes precedence over everything that is granted.
+    /// What commands may not read, in addition to the places where secrets are usually kept: files
+    /// and folders (`/srv/keys`, `~/keys`), or patterns inside the workspace (`**/.env`), which
+    /// only bubblewrap can enforce. Takes precedence over everything that is granted.
     pub deny_read: Vec<String>,
-    /// Whether commands may connect to other programs on this machine through sockets in the
-    /// profiles without network. A command that reaches the socket of Docker or of a session's
+    /// For the profiles without network: whether commands may connect to other programs on this
+    /// machine through Unix sockets. A command that reaches the socket of Docker or of a session's
     /// D-Bus has left the sandbox.
     pub unix_sockets: bool,
     /// `auto` (the default) uses bubblewrap if it is found and works, `never` does not use it, and
     /// a path names the program.
     pub bubblewrap: String,
-    /// The user of commands that root starts: `owner` (the default) of the workspace unless that is
-    /// root, `never` to stay root, or a user and a group such as `1000:1000`.
+    /// The user as which commands run if root starts them: `owner` (the default) is the owner of
+    /// the workspace, unless that is root; `never` stays root; a user and a group, such as
+    /// `1000:1000`, are also possible.
     pub run_as: String,
 }
 

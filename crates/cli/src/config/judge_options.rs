@@ -13,12 +13,12 @@ pub(crate) struct JudgeOptions {
     /// `["my-judge"]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) command: Vec<String>,
-    /// The model, for programs that accept one, and for batch files.
+    /// The model's name, for programs that accept one and for batch files.
     pub(crate) model: String,
     /// The minimum confidence, from 0 to 1, for an error (a contradiction) or a warning (anything
     /// else). Below it, a finding is a note.
     pub(crate) threshold: f64,
-    /// Maximum number of tokens in one question; 0 means 12,000.
+    /// Maximum number of tokens in one question to the judge; 0 means 12,000.
     pub(crate) budget: usize,
     /// Number of answers judged at a time.
     pub(crate) concurrency: usize,

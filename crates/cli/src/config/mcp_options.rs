@@ -29,8 +29,8 @@ pub(crate) struct ServerOptions {
     /// Its program and arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) command: Vec<String>,
-    /// Additional environment variables for its process; `${VARIABLE}` inserts one of ours. If it is
-    /// not set, the server is not used.
+    /// Additional environment variables for its process; `${VARIABLE}` inserts one of Counterfoil's
+    /// own. If that variable is not set, the server is not used.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) env: BTreeMap<String, String>,
     /// The folder in which it runs.
@@ -39,8 +39,8 @@ pub(crate) struct ServerOptions {
     /// The server's URL, if it is reached over HTTP.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) url: Option<String>,
-    /// Headers to send with each HTTP request; `${VARIABLE}` inserts an environment variable. If it
-    /// is not set, the server is not used.
+    /// Headers to send with each HTTP request; `${VARIABLE}` inserts an environment variable. If
+    /// that variable is not set, the server is not used.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) headers: BTreeMap<String, String>,
     /// How the kernel confines its process: `read-only`, `workspace` or `network`;

@@ -23,8 +23,8 @@ pub struct AdversarialOptions {
     pub fail_open: bool,
     /// The policies, one sentence or paragraph each.
     pub policies: Vec<String>,
-    /// More policies for one phase of the agent's cycle only: `planner`, `executor`, `verifier`,
-    /// `autonomous`.
+    /// Additional policies, each for one phase of the agent's cycle: `planner`, `executor`,
+    /// `verifier`, `autonomous`.
     pub phase_policies: BTreeMap<Phase, Vec<String>>,
     /// Tools that the model is not asked about.
     pub exempt_tools: Vec<String>,
@@ -32,9 +32,9 @@ pub struct AdversarialOptions {
     pub timeout_secs: u64,
     /// The address of an OpenAI-compatible API, up to `/v1`.
     pub url: String,
-    /// The name of the model there.
+    /// The name of the model at that address.
     pub model: String,
-    /// The environment variable with the API key; empty sends none.
+    /// The environment variable with the API key; if empty, no key is sent.
     pub api_key_env: String,
     /// The model, by its name in `[[llm.providers]]`. Replaces `url`, `model` and `api_key_env`.
     pub provider: String,

@@ -14,7 +14,7 @@ pub struct DependencyOptions {
     pub enabled: bool,
     /// What each preferred tool that has succeeded adds to a tool's score.
     pub boost_per_dep: f64,
-    /// The maximum that preferred tools add together.
+    /// The maximum that all preferred tools together can add.
     pub max_total_boost: f64,
     /// Tools that need no other tool, whatever the rules say.
     pub always_on: Vec<String>,

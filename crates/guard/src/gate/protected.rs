@@ -83,7 +83,7 @@ const PLACES: [&str; 51] = [
 pub struct ProtectedOptions {
     /// What happens to a call that may change such a place: `allow`, `ask` (the default) or `deny`.
     pub action: Action,
-    /// More protected places, as globs; `*` stops at `/`, `**` does not. Relative ones start at the
+    /// More such places, as globs; `*` stops at `/`, `**` does not. A relative glob starts at the
     /// root of the project.
     pub paths: Vec<String>,
 }

@@ -14,8 +14,8 @@ use super::names::{any_name, other_name};
 pub struct TrustOptions {
     /// The trust that tools need, by name or pattern. If several patterns match, the strictest
     /// applies. By default, a tool needs `untrusted` if it is built in and only reads, and
-    /// `provisional` otherwise. What an MCP server declares about its own tools does not lower the
-    /// need.
+    /// `provisional` otherwise. What an MCP server declares about its own tools does not lower
+    /// this.
     pub needs: BTreeMap<String, TrustLevel>,
     /// What happens to a call if the turn is not trusted enough: `ask` (the default) or `deny`.
     pub below: Below,

@@ -21,17 +21,17 @@ pub struct UtilityOptions {
     /// Calls below this score are skipped.
     pub threshold: f64,
     /// The weight of the expected gain, which is 1 if the user named the tool, and lower if recent
-    /// calls of it failed.
+    /// calls of the tool failed.
     pub gain_weight: f64,
     /// The weight of the expected number of tokens; 8000 or more count as 1.
     pub cost_weight: f64,
-    /// The weight of the similarity to a recent call; an identical call counts as 1. Calls before
-    /// the last possible change do not count.
+    /// The weight of the similarity to a recent call; an identical call counts as 1. Calls made
+    /// before the last call that may have changed something do not count.
     pub redundancy_weight: f64,
     /// What is added for a tool that was not called recently.
     pub exploration_bonus: f64,
-    /// Tools that are never skipped, by name. `invoke_skill` and `load_skill` are never skipped in
-    /// any case.
+    /// Tools that are never skipped, by name. `invoke_skill` and `load_skill` are never skipped,
+    /// even if they are not listed.
     pub exempt_tools: Vec<String>,
 }
 

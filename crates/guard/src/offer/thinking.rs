@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TafcOptions {
-    /// Whether it is enabled.
+    /// Whether this is enabled.
     pub enabled: bool,
     /// How complex a schema has to be, from 0 to 1. An invalid number counts as 0.6.
     #[serde(deserialize_with = "in_force")]

@@ -18,8 +18,9 @@ pub use engine::{SpeculationCounts, SpeculationEngine};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeculationOptions {
-    /// What is guessed: nothing, the call that the model has just written while it continues
-    /// writing, the call that usually follows, or both.
+    /// Which calls start early: none (`off`), a call that the model has just written while it
+    /// writes the next one (`decoding`), the call that usually follows one like the last
+    /// (`pattern`), or both kinds (`both`).
     pub mode: SpeculationMode,
     /// The maximum number of concurrent speculative calls per session, up to 4.
     pub max_in_flight: usize,

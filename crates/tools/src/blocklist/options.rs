@@ -21,7 +21,7 @@ pub struct BlocklistOptions {
     pub substitution: Substitution,
     /// Whether `curl`, `wget` and the like may run. The sandbox still limits what they can reach.
     pub allow_network: bool,
-    /// Files that `source` may read, as globs; `**` matches any folders.
+    /// Files that `source` may read, as globs; `**` matches any number of folders.
     pub sources: Vec<String>,
     /// Tools that take shell commands, by name: the JSON Pointers of the command and, if there is
     /// one, of the working directory. `shell` and `bash` are always included.

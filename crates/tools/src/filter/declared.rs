@@ -10,8 +10,8 @@ use super::preserved::is_preserved;
 use super::repeats::without_repeats;
 use super::{CommandMatcher, Filter, FilterCall, FilterConfidence, FilterId, Filtered};
 
-/// A filter as declared in a file: the commands it recognises, and which of their lines may be
-/// dropped.
+/// A filter as declared in a file: the commands it applies to, and which lines of their output may
+/// be dropped.
 ///
 /// Expressions match single lines, without colours. A line that reports a problem always stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +34,8 @@ pub struct FilterDeclaration {
     /// Lines that are only progress: always left out.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub progress: Vec<String>,
-    /// Lines whose information recognised output also has elsewhere: left out of recognised output.
+    /// Lines whose information is repeated elsewhere in the output: left out if the output is
+    /// recognised.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub details: Vec<String>,
     /// Lines that stay even if an expression above matches.
@@ -51,7 +52,7 @@ pub struct FilterDeclaration {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cut {
-    /// The maximum number of lines that are not shortened.
+    /// Output of up to this many lines is not shortened.
     pub above: usize,
     /// The number of lines kept at the beginning.
     pub head: usize,

@@ -14,12 +14,12 @@ use super::range::{OutOfRange, in_range};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FileOptions {
-    /// Patterns of what may be neither read nor written. A pattern that matches a folder covers
-    /// everything in it. Always takes precedence.
+    /// Patterns for paths that may be neither read nor written. A pattern that matches a folder
+    /// covers everything in it. Always takes precedence.
     pub deny_read: Vec<String>,
     /// If not empty, only paths that match these patterns may be read.
     pub allow_read: Vec<String>,
-    /// Patterns of what may not be written, as in `deny_read`.
+    /// Patterns for paths that may not be written, as in `deny_read`.
     pub deny_write: Vec<String>,
     /// Folders outside the workspace whose files may be used. Writing there needs a person's
     /// approval.

@@ -27,10 +27,12 @@ pub struct ShellOptions {
     pub max_processes: u64,
     /// The maximum size of a file that a command writes, in megabytes; 0 is unlimited.
     pub file_mb: u64,
-    /// The maximum number of characters of output shown. Of longer output, a third from the
-    /// beginning, a third from the end, and lines between them that report problems.
+    /// The maximum number of characters of output shown. Longer output is shown in part: a third of
+    /// this number from its beginning, a third from its end, and lines between them that report
+    /// problems.
     pub max_output_chars: usize,
-    /// The maximum number of characters of longer output recorded, so that it can be read later.
+    /// The maximum number of characters that are recorded of such longer output, so that it can be
+    /// read later.
     pub max_recorded_chars: usize,
     /// Whether files that a command seems to write to are copied first, so that they can be
     /// restored.
@@ -48,7 +50,7 @@ pub struct ShellOptions {
     /// The number of snapshots kept for `counterfoil undo`.
     pub keep_snapshots: usize,
     /// Environment variables passed to commands in addition to the usual ones, as patterns
-    /// (`CARGO_*`). Variables with names of secrets are never passed.
+    /// (`CARGO_*`). Variables whose names suggest secrets are never passed.
     pub pass_env: Vec<String>,
     /// Folders outside the workspace in which a command may start, and which it may read.
     pub directories: Vec<PathBuf>,

@@ -9,12 +9,12 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyOptions {
-    /// Whether the policy is applied. Off by default, which changes nothing.
+    /// Whether the policy is applied. Off by default; the policy then has no effect.
     pub enabled: bool,
     /// What happens to calls that no rule matches: `deny` (the default) or `allow`.
     pub default_effect: Effect,
     /// The rules, 256 at most together with those of `[tools.authorization]`. Their order does not
-    /// matter: any denial wins, then any allowance, then the default.
+    /// matter: any matching `deny` wins over any `allow`; if no rule matches, the default applies.
     pub rules: Vec<PolicyRule>,
 }
 
@@ -23,7 +23,7 @@ pub struct PolicyOptions {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthorizationOptions {
-    /// Whether these rules are applied. Off by default, which changes nothing.
+    /// Whether these rules are applied. Off by default; they then have no effect.
     pub enabled: bool,
     /// The rules, as in `[tools.policy]`. An `allow` here overrides nothing, neither a denial nor a
     /// default.
@@ -56,22 +56,22 @@ pub struct PolicyRule {
     /// every tool; an `allow` has to name its tools.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tool: String,
-    /// Paths as globs; `*` stops at `/`, `**` does not. Relative ones start at the root of the
-    /// project. A `deny` matches a call with *any* such path in its arguments, an `allow` one with
-    /// *only* such paths.
+    /// Paths as globs; `*` stops at `/`, `**` does not. A relative glob starts at the root of the
+    /// project. A `deny` matches a call with *any* such path in its arguments; an `allow` matches a
+    /// call with *only* such paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// Environment variables that must all be set: `NAME`, or `NAME=pattern` for its value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    /// The trust of the turn: a `deny` matches turns trusted this far *or less*, an `allow` turns
-    /// trusted this far *or more*.
+    /// The trust of the turn: a `deny` matches turns with this trust *or less*; an `allow` matches
+    /// turns with this trust *or more*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust_level: Option<TrustLevel>,
-    /// A regular expression that must be found in any text of the arguments, at any depth.
+    /// A regular expression that must match in at least one text of the arguments, at any depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_match: Option<String>,
-    /// The sub-agent that calls: a name or a pattern. The main agent's name is empty.
+    /// The sub-agent that makes the call: a name or a pattern. The main agent's name is empty.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caller: Option<String>,
     /// The phases in which the rule applies; all phases if empty.
@@ -95,7 +95,7 @@ impl PolicyRule {
     }
 }
 
-/// An example of a call that a rule matches or not.
+/// An example of a call that a rule must match, or must not match.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExampleCall {
@@ -106,7 +106,7 @@ pub struct ExampleCall {
     pub args: Map<String, Value>,
     /// The trust of the turn.
     pub trust_level: TrustLevel,
-    /// The sub-agent that calls; empty for the main agent.
+    /// The sub-agent that makes the call; empty for the main agent.
     pub caller: String,
     /// The phase.
     pub phase: Phase,
