@@ -62,10 +62,8 @@ impl<'s> Tables<'s> {
             let _ = writeln!(rows, "| `{key}` | {kind} | {default} | {} |", cell(&described));
         }
         if !rows.is_empty() {
-            let _ = write!(
-                text,
-                "| key | value | default | what it says |\n|---|---|---|---|\n{rows}\n"
-            );
+            let _ =
+                write!(text, "| key | value | default | meaning |\n|---|---|---|---|\n{rows}\n");
         }
         for (title, path, described, inner) in below {
             let _ = write!(text, "### {title}\n\n{}\n\n", described.unwrap_or_default());
@@ -146,12 +144,12 @@ mod tests {
             "Mode": {"oneOf": [{"const": "on"}, {"const": "off"}], "description": "a|b"},
             "Rule": {"description": "One rule.", "properties": {"tool": {"type": "string"}}, "required": ["tool"]}}}"##;
         let expected = "### `[tools]`\n\nWhat tools may do.\n\n\
-            | key | value | default | what it says |\n|---|---|---|---|\n\
+            | key | value | default | meaning |\n|---|---|---|---|\n\
             | `most` | integer | not set | How many. |\n\
             | `mode` | `\"on\"`, `\"off\"` | `\"on\"` | a\\|b |\n\
             | `rules` | tables | empty |  |\n\n\
             ### `[[tools.rules]]`\n\nOne rule.\n\n\
-            | key | value | default | what it says |\n|---|---|---|---|\n\
+            | key | value | default | meaning |\n|---|---|---|---|\n\
             | `tool` | text | must be set |  |\n";
         assert_eq!(tables(schema).unwrap(), expected);
     }

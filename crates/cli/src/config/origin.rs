@@ -445,15 +445,15 @@ mod tests {
         match may {
             May::Say => "anything",
             May::NotSay => "nothing",
-            May::Rise(_) | May::RiseEach(_) | May::RaiseRules => "stricter",
-            May::Shrink(_) => "less",
-            May::Grow => "more",
+            May::Rise(_) | May::RiseEach(_) | May::RaiseRules => "a stricter value",
+            May::Shrink(_) => "a lower value",
+            May::Grow => "a higher value",
             May::TurnOn => "`true`",
             May::TurnOff => "`false`",
             May::Add => "more entries",
             May::Leave | May::Restrict => "fewer entries",
-            May::AddTables(..) => "more that deny or ask",
-            May::AddNames => "new names",
+            May::AddTables(..) => "more rules that deny or ask",
+            May::AddNames => "entries with new names",
         }
     }
 
@@ -461,7 +461,7 @@ mod tests {
     fn the_page_says_of_each_key_what_a_project_may_say() {
         let rows = KEYS.iter().map(|(key, may)| format!("| `{key}` | {} |\n", said(*may)));
         let table =
-            format!("| key | a project's file may say |\n|---|---|\n{}", rows.collect::<String>());
+            format!("| key | a project's file may set |\n|---|---|\n{}", rows.collect::<String>());
         let page = include_str!("../../../../docs/configuration.md");
         assert!(page.contains(&table), "the table on docs/configuration.md should be\n\n{table}");
     }
