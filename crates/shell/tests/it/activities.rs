@@ -205,7 +205,7 @@ fn tasks_and_the_rest() {
         ("git tag v1", &["Tag"]),
         ("git tag -l", &[]),
         ("git stash", &["Stash"]),
-        ("gh pr create --fill", &["PullRequest"]),
+        ("gh pr create --fill", &["PullRequest", "Push"]),
         ("gh pr merge 1", &["Merge"]),
         ("gh release create v1", &["Publish"]),
     ] {
