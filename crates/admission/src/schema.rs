@@ -308,7 +308,7 @@ fn build(source: &Value, remotes: &Remotes, formats: bool) -> Result<Validator, 
             ValidationErrorKind::AnyOf { .. }
                 if error.instance_path().as_str().ends_with("/type") =>
             {
-                format!("{} is not a type of JSON Schema", shown(error.instance()))
+                format!("{} is not a JSON Schema type", shown(error.instance()))
             }
             _ => error.to_string(),
         },

@@ -176,7 +176,12 @@ pub fn probes(agent: Agent, log: &str, folder: &str) -> [Probe; 3] {
     [
         probe("a harmless call passes", before, call(1, "echo counterfoil"), Expected::Passes),
         probe("a destructive command is denied", before, call(2, DENIED), Expected::Objects),
-        probe("stopping on a false claim is blocked", stop, claim, Expected::Objects),
+        probe(
+            "the agent is not allowed to stop while its answer contains a false claim",
+            stop,
+            claim,
+            Expected::Objects,
+        ),
     ]
 }
 

@@ -328,7 +328,8 @@ impl ClientConnection {
         mut flow: Flow,
         to: mpsc::Sender<Event>,
     ) {
-        let (mut goes_on, mut why) = (false, "the MCP server ended before it answered".to_owned());
+        let (mut goes_on, mut why) =
+            (false, "the MCP server closed the connection before it answered".to_owned());
         loop {
             let next = tokio::select! {
                 next = flow.next() => next,

@@ -41,7 +41,7 @@ fn installed_and_tried_out() {
     tested with a separate state folder:
       yes  a harmless call passes
       yes  a destructive command is denied: counterfoil: `Bash` was not run: `rm -r /` is blocked (this cannot be approved)
-      yes  stopping on a false claim is blocked: Your message says what the record of this session does not show.
+      yes  the agent is not allowed to stop while its answer contains a false claim: Your message says what the record of this session does not show.
     ");
     let once = text(&desk, SETTINGS);
     assert_eq!(names(&desk, "home/.claude"), ["settings.json"], "nothing is left beside it");
@@ -172,7 +172,7 @@ fn a_canary_that_fails_says_what_and_what_to_do() {
     tested with a separate state folder:
       yes  a harmless call passes
       yes  a destructive command is denied: counterfoil: `Bash` was not run: `rm -r /` is blocked (this cannot be approved)
-      NO   stopping on a false claim is blocked: the hook raised no objection
+      NO   the agent is not allowed to stop while its answer contains a false claim: the hook raised no objection
     --- stderr
     note: the command contains a path on this machine; put `counterfoil` on PATH so that it works for everyone who shares these settings
     error: the hook does not work

@@ -294,7 +294,9 @@ impl Relay {
             return;
         }
         if !is_plain(&frame.raw) {
-            self.cannot_read("the answer has lines that clients may read differently".to_owned());
+            self.cannot_read(
+                "clients may disagree on how to read some lines of the answer".to_owned(),
+            );
         }
         // Some servers announce the end or send a ping more than once.
         let data = &frame.data;

@@ -17,7 +17,7 @@ pub enum ClientError {
         secs: u64,
     },
     /// The server ended, or its answer is incomplete.
-    #[error("the MCP server ended{} before it answered `{method}`", with_code(.code))]
+    #[error("the MCP server {} before it answered `{method}`", ended(.code))]
     Ended {
         /// The method.
         method: String,
@@ -41,8 +41,11 @@ pub enum ClientError {
     NobodyToAsk,
 }
 
-fn with_code(code: &Option<i32>) -> String {
-    code.map(|code| format!(" with exit code {code}")).unwrap_or_default()
+fn ended(code: &Option<i32>) -> String {
+    match code {
+        Some(code) => format!("exited with code {code}"),
+        None => "closed the connection".to_owned(),
+    }
 }
 
 /// The server is unreachable.

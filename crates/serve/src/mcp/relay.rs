@@ -87,7 +87,7 @@ pub async fn relay(
     };
     let why = match gone {
         Gone::Client => "the client disconnected",
-        Gone::Server => "the MCP server ended before it answered",
+        Gone::Server => "the MCP server exited before it answered",
     };
     let answers = gateway.end(gone == Gone::Client, why).await;
     if gone == Gone::Server {

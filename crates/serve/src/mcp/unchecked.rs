@@ -23,7 +23,7 @@ pub(super) fn unchecked(issues: &[CatalogIssue]) -> BTreeMap<&str, &str> {
 
 /// The message about a tool whose arguments are not all validated.
 pub(super) fn unchecked_in(server: &str, tool: &str, why: &str) -> String {
-    format!("not all arguments of `{tool}` of `{server}` can be validated: {why}")
+    format!("some arguments of `{tool}` (server `{server}`) cannot be validated: {why}")
 }
 
 /// Why not all arguments of a tool, as a server lists it, can be validated; `None` if they can.

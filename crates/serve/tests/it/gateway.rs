@@ -273,7 +273,7 @@ fn failures_of_the_server_close_receipts() {
     ] {
         assert_eq!(wait(gateway.from_server(line)), None, "{line}");
     }
-    let told = wait(gateway.end(false, "the MCP server ended before it answered"));
+    let told = wait(gateway.end(false, "the MCP server exited before it answered"));
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told.iter().all(|text| json(text)["error"]["code"] == -32000), "{told:?}");
     let statuses: Vec<Status> = receipts(&gateway).into_iter().map(|(_, status)| status).collect();

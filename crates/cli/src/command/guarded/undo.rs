@@ -17,13 +17,13 @@ use crate::guard::Making;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil undo shell_1735999999123_0a1b2c3d
-  counterfoil undo shell_1735999999123_0a1b2c3d --force   also restore files changed since
+  counterfoil undo shell_1735999999123_0a1b2c3d --force   also restore files that have changed since
 
   counterfoil undo --last      undo the newest command with a snapshot; again, the one before it
   counterfoil undo --list      list the commands that can be undone, newest first
 
-Snapshots require `[tools.shell] transactional = true` and `keep_snapshots` above 0; for a coding
-agent's commands, `[hooks] undo = true`.")]
+Snapshots require `[tools.shell] transactional = true` and `keep_snapshots` above 0, or, for a
+coding agent's commands, `[hooks] undo = true`.")]
 pub(crate) struct Arguments {
     /// The id of the execution, from its receipt
     #[arg(value_name = "EXECUTION_ID", required_unless_present_any = ["last", "list"])]
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// List the executions that have a snapshot, newest first
     #[arg(long, conflicts_with_all = ["execution_id", "last", "force"])]
     list: bool,
-    /// Also restore files that have changed since
+    /// Also restore files that have changed since the command ended
     #[arg(long)]
     force: bool,
 }
@@ -128,8 +128,8 @@ pub(super) fn undone(RolledBack { restored, deleted }: &RolledBack) -> String {
 }
 
 const SNAPSHOTS: &str = "snapshots require `[tools.shell] transactional = true` and \
-                         `keep_snapshots` above 0; for a coding agent's commands, `[hooks] undo = \
-                         true`; a command that is undone keeps none";
+                         `keep_snapshots` above 0, or, for a coding agent's commands, `[hooks] \
+                         undo = true`; undoing a command uses up its snapshot";
 
 fn complaint(error: &UndoError) -> Complaint {
     let complaint = Complaint::new(error.to_string());

@@ -161,7 +161,7 @@ fn warnings(offer: &Offer, settings: &GuardSettings) -> Vec<String> {
 /// What is odd about a tool, and whether its arguments cannot be validated.
 fn doubts(tool: &Value) -> Vec<String> {
     let unchecked = unchecked_arguments(tool);
-    let unchecked = unchecked.map(|why| format!("not all arguments can be validated: {why}"));
+    let unchecked = unchecked.map(|why| format!("some arguments cannot be validated: {why}"));
     oddities(tool).into_iter().chain(unchecked).collect()
 }
 

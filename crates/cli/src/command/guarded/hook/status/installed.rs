@@ -75,7 +75,7 @@ pub(super) fn note_both(installed: &mut [Installed], sessions: &[SessionSeen]) {
         } else if twice > 0 && !by_plugin && hook.command.is_some() {
             hook.problems.push(format!(
                 "{twice} calls in the newest session were recorded twice because a plugin or \
-                 another file also installs the hook: remove one of them"
+                 another file also installs the hook: remove one of the two installations"
             ));
         }
     }
