@@ -24,8 +24,8 @@ pub(crate) fn read_catalog(path: PathBuf) -> anyhow::Result<Catalog> {
     };
     let tools = read.map_err(|what| {
         Complaint::new(format!("{}: {what}", path.display())).help(
-            "a list of tools looks like `[{\"name\": \"…\", \"parameters\": {…}}]` (or as OpenAI, \
-             Anthropic and MCP write it); `[]` means no tools",
+            "a list of tools looks like `[{\"name\": \"…\", \"parameters\": {…}}]` (the formats \
+             of OpenAI, Anthropic and MCP are accepted too); `[]` means no tools",
         )
     })?;
     Ok(Catalog::known(tools).0)

@@ -399,7 +399,7 @@ impl Summary {
         let why = "rules support English only; a judge (`--judge`) reads any language";
         also(self.foreign_answers, format!("{foreign} not read or only partly read: {why}"));
         let without = counted(self.without_tools, "transcript");
-        let how = "pass one with `--tools FILE`, and more claims can be checked";
+        let how = "pass one with `--tools FILE` to check more claims";
         also(self.without_tools, format!("no list of tools in {without}; {how}"));
         let gaps: usize = self.gaps.values().sum();
         also(gaps, format!("incomplete logs: {}", self.gaps_line()));

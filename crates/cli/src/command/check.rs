@@ -85,7 +85,7 @@ pub(crate) struct Arguments {
     limits: Limits,
     #[command(flatten)]
     known: KnownArguments,
-    /// Output format [default: what the name of the --output file ends in, else text]
+    /// Output format [default: by the extension of the --output file, else text]
     #[arg(
         long,
         value_name = "FORMAT",
@@ -219,7 +219,7 @@ impl Arguments {
                 Ok(named.unwrap_or(configured.into()))
             }
             [one] => Ok((*one).into()),
-            _ => Err(Complaint::new("a run writes one format, but several are given")
+            _ => Err(Complaint::new("one run writes only one format, but several were given")
                 .help("run `counterfoil check` once per format, each with its own `--output`")),
         }
     }

@@ -12,10 +12,10 @@ use crate::global::Global;
 
 /// Trust the current version of a project's configuration file
 ///
-/// A project's configuration may only tighten your settings. Its other keys take effect only after
-/// you trust the file, because they may name programs to run, paths outside the project and network
-/// addresses, and turn off checks. Trust applies to the content of the file: if the file changes,
-/// you have to trust it again.
+/// Without your trust, a project's configuration can only tighten your settings. Keys that do more
+/// take effect only after you trust the file, because they can turn off checks, and can name
+/// programs to run, paths outside the project and network addresses. Trust applies to the content
+/// of the file: if the file changes, you have to trust it again.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -39,7 +39,7 @@ pub(crate) fn migrate(text: &str) -> Result<Migration, Complaint> {
         match new {
             Some(new) if bare(new) != bare(old) => {
                 return Err(Complaint::new(format!(
-                    "{from_shown} is {}, but {to_shown} is {}: they are the same key",
+                    "{from_shown} is {}, but {to_shown} is {}: both names mean the same key",
                     bare(old),
                     bare(new)
                 ))

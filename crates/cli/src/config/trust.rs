@@ -27,7 +27,7 @@ pub(crate) fn is_trusted(path: &Path, text: &str) -> bool {
 /// Returns an error if there is no user folder, or it cannot be written.
 pub(crate) fn trust(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
     let line = line(path, text).context("the file no longer exists")?;
-    let list = list().context("cannot record the trust: no home folder")?;
+    let list = list().context("cannot record that the file is trusted: no home folder")?;
     write(&list, path, Some(line))?;
     Ok(list)
 }

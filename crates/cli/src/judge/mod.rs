@@ -128,7 +128,10 @@ impl Judging {
         let joints = Joint::join(cases.collect(), self.options.tokens());
         joints.par_iter().for_each(|joint| {
             if let Err(error) = self.ask_jointly(judge, joint) {
-                tracing::info!(%error, "cannot ask about several answers at once");
+                tracing::info!(
+                    %error,
+                    "asking about several answers at once failed; asking about each separately"
+                );
             }
         });
     }

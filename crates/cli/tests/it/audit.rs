@@ -85,7 +85,7 @@ fn the_last_lines() {
     assert_snapshot!(run(&recorded(), "tail"), @r#"
     exit 0
     2026-11-02 12:00:00Z  success   shell  {"command":"cargo test"}
-                          id shell_1793620800000_00000001 · session s1 · allowed by the gates, without a question
+                          id shell_1793620800000_00000001 · session s1 · allowed by the gates, without asking the user
     2026-11-02 12:00:01Z  error     shell  exit 101  {"command":"cargo test \u001b[2J"}
                           PermanentFailure: 3 tests failed and more
                           session s1
@@ -378,7 +378,7 @@ fn a_log_that_was_changed() {
     assert_snapshot!(run(&desk, "query --session s1"), @r#"
     exit 1
     2026-11-02 12:00:00Z  success   shell  {"command":"cargo test"}
-                          id shell_1793620800000_00000001 · session s1 · allowed by the gates, without a question
+                          id shell_1793620800000_00000001 · session s1 · allowed by the gates, without asking the user
     --- stderr
     error: [desk]/state/audit.jsonl:2: the digest of the line does not match its content
     "#);

@@ -157,7 +157,7 @@ fn a_list_of_tools_that_would_help_is_asked_for() {
     assert_snapshot!(desk.run("check log.json"), @"
     exit 0
     no findings in 1 transcript (1 claim: 1 not checkable; coverage 0%)
-    no list of tools in 1 transcript; pass one with `--tools FILE`, and more claims can be checked
+    no list of tools in 1 transcript; pass one with `--tools FILE` to check more claims
     ");
     assert_eq!(desk.run("check log.json --tools tools.json").code, 1);
 }
@@ -210,7 +210,7 @@ fn one_finding_is_accepted_for_a_reason() {
     let ran = accept(&desk, &prints[0]);
     assert_eq!(ran.err, "0 findings added to b.json, which now accepts 1 finding\n");
     for (reason, wrong) in [
-        ("another", "is already accepted for another reason: a false alarm"),
+        ("another", "is already accepted with a different reason: a false alarm"),
         ("  ", "error: the reason is empty"),
     ] {
         let line = ["check", "log.json", "--baseline", "b.json", "--accept", &prints[0]];

@@ -861,7 +861,8 @@ fn a_migration_that_cannot_be_done_says_why() {
         (
             "twice.toml",
             "error: twice.toml: `[agent].max_tool_retries` is 3, but `[tools.retry].max_attempts` \
-             is 2: they are the same key\n  help: remove one of the keys, then migrate again\n",
+             is 2: both names mean the same key\n  help: remove one of the keys, then migrate \
+             again\n",
         ),
         ("broken.toml", "error: broken.toml: line 1: "),
         ("absent.toml", "error: the configuration absent.toml cannot be read: "),

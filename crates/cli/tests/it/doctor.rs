@@ -38,7 +38,7 @@ fn a_healthy_machine_is_healthy() {
     assert!(!desk.path().join("state").exists(), "looking makes nothing");
     let ran = desk.run("--no-config --state state doctor");
     assert!(ran.code == 0 && ran.out.contains("\nok    trial "), "{ran}");
-    assert!(ran.out.contains("ok    agents' hooks     no agent has one"), "{ran}");
+    assert!(ran.out.contains("ok    agents' hooks     no agent has the hook"), "{ran}");
 }
 
 #[test]

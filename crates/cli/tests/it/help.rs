@@ -151,9 +151,9 @@ fn help_of_check() {
                                     on new findings only
 
     Output:
-          --format <FORMAT>  Output format [default: what the name of the --output file ends in, else
-                             text] [env: COUNTERFOIL_FORMAT=] [possible values: text, json, jsonl,
-                             sarif, junit, github, markdown, html, csv]
+          --format <FORMAT>  Output format [default: by the extension of the --output file, else text]
+                             [env: COUNTERFOIL_FORMAT=] [possible values: text, json, jsonl, sarif,
+                             junit, github, markdown, html, csv]
           --show-supported   Show every claim with its verdict and evidence
           --why              Show how each clause of the agent's text was interpreted, and why it was
                              not checked further (only in the formats text and jsonl)

@@ -318,7 +318,7 @@ fn a_log_without_hooks_is_refused() {
     assert_snapshot!(ran, @"
     exit 2
     --- stderr
-    error: `chat.json` has the log format openai-chat, which no agent with hooks writes
+    error: `chat.json` has the log format openai-chat, which no agent that supports hooks writes
       help: pass a log of claude-code, codex or gemini-cli
     ");
     assert_eq!(desk.run("hook status --transcript none.json").code, 2);

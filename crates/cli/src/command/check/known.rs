@@ -75,7 +75,7 @@ impl KnownArguments {
             (true, _) => Write::All,
             (false, Some(reason)) if reason.trim().is_empty() => {
                 return Err(Complaint::new("the reason is empty")
-                    .help("say for reviewers why the finding is accepted: `--reason TEXT`")
+                    .help("tell reviewers why the finding is accepted: `--reason TEXT`")
                     .into());
             }
             (false, Some(reason)) => {
@@ -211,7 +211,7 @@ impl Known {
         for print in accept {
             let print = print.trim().to_ascii_lowercase();
             if let Some(old) = self.baseline.reason(&print).filter(|old| *old != reason) {
-                let wrong = format!("`{print}` is already accepted for another reason: {old}");
+                let wrong = format!("`{print}` is already accepted with a different reason: {old}");
                 return Err(Complaint::new(wrong)
                     .help("give the same reason, or delete the entry from the baseline first")
                     .into());

@@ -191,7 +191,7 @@ impl Action {
 /// The filter for lines.
 #[derive(Debug, Args)]
 struct Wanted {
-    /// Only calls of this tool
+    /// Only calls to this tool
     #[arg(long, value_name = "TOOL")]
     tool: Option<String>,
     /// Only calls with this result

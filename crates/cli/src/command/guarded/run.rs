@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     /// The arguments as a JSON object; - reads them from standard input, @FILE from a file
     #[arg(long, value_name = "JSON", default_value = "{}")]
     args: String,
-    /// Continue the session with this id, or begin it
+    /// Resume the session with this id, or start one with this id
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Approve every call that requires approval; denied and blocked calls stay denied
@@ -76,8 +76,8 @@ pub(crate) struct Arguments {
     /// The model that requested the call, stored in the record
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
-    /// Treat the call as requested by an agent instead of by you: links must have appeared earlier,
-    /// and commands can be undone
+    /// Treat the call as requested by an agent instead of by you: it can use only links that
+    /// appeared earlier in the session, and commands can be undone
     #[arg(long)]
     from_agent: bool,
     /// The project's root, to which the call is confined [default: the working directory]

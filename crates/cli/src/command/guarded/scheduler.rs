@@ -22,7 +22,7 @@ use crate::surroundings::runtime;
 /// Manage scheduled tasks for the chat agent
 ///
 /// Times are in this machine's time zone. Each run of a task is a call that passes through every
-/// gate and gets a receipt. It happens only once, even if several processes are waiting for it.
+/// gate and gets a receipt. No run happens twice, even if several processes are waiting for it.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -43,8 +43,8 @@ pub(super) fn held(
         _ if found.missing_before > 0 => (
             Mark::Open,
             format!(
-                "these log files have no line for {} in the ledger; the archived files may have \
-                 them",
+                "these log files have no line for {} in the ledger; the missing lines may be in \
+                 the archived files",
                 counted(missing.len() as u64, "finished call")
             ),
         ),
@@ -66,7 +66,7 @@ pub(super) fn held(
         [(_, first), ..] => (
             Mark::Broken,
             format!(
-                "the log has no line for {} in the ledger: it was truncated or rewritten; the \
+                "the log was truncated or rewritten: it has no line for {} in the ledger; the \
                  first missing call is `{first}`",
                 counted(missing.len() as u64, "finished call")
             ),

@@ -33,12 +33,11 @@ pub(super) struct Arguments {
     /// Include these executions
     #[arg(long, value_name = "ID", num_args = 1.., conflicts_with = "session")]
     execution: Vec<String>,
-    /// Include only what the session recorded since this time: a date, a time (RFC 3339), or how
-    /// long ago
+    /// Include only what was recorded in the session since this time: a date, a time (RFC 3339),
+    /// or how long ago
     #[arg(long, value_name = "WHEN", requires = "session", conflicts_with = "execution")]
     since: Option<When>,
-    /// Include results and texts, not only their digests; secrets were already removed at recording
-    /// time
+    /// Include results and texts (recorded with secrets already removed), not only their digests
     #[arg(long)]
     with_results: bool,
     /// The output file, or - for standard output
@@ -61,7 +60,7 @@ enum BundleFormat {
 pub(super) struct VerifyArguments {
     /// The bundle: the page, or its JSON
     file: PathBuf,
-    /// A public key of the ledger that was kept elsewhere: a PEM file, or its fingerprint
+    /// The ledger's public key, from a copy kept elsewhere: a PEM file, or the key's fingerprint
     #[arg(long, value_name = "KEY")]
     public_key: Option<String>,
     #[command(flatten)]
@@ -147,7 +146,9 @@ pub(super) fn verify(arguments: &VerifyArguments) -> anyhow::Result<Exit> {
         .map_err(|error| Complaint::new(format!("`{}` cannot be read: {error}", path.display())))?;
     let found = BundleVerification::run(find_bundle(&text), given.as_ref()).map_err(|error| {
         let help = match &error {
-            NoBundle::Reframed => "have the file sent again unchanged, for example in an archive",
+            NoBundle::Reframed => {
+                "ask the sender for an unmodified copy, for example in an archive"
+            }
             NoBundle::Version(_) => "verify it with the version of Counterfoil that created it",
             _ => "create one with `counterfoil audit bundle`",
         };

@@ -206,8 +206,8 @@ fn details(line: &AuditLine) -> Vec<String> {
 /// Says who or what let a call run.
 fn permission(approved_by: &str) -> String {
     match approved_by {
-        "auto" => "allowed by the gates, without a question".to_owned(),
-        "host" => "allowed by the program that made it".to_owned(),
+        "auto" => "allowed by the gates, without asking the user".to_owned(),
+        "host" => "allowed by the program that made the call".to_owned(),
         "reported" => "reported after it ran".to_owned(),
         person => format!("approved by {person}"),
     }

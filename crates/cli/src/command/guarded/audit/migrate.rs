@@ -53,7 +53,7 @@ pub(super) fn run(
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "copied {} from {} and {} to {url} and verified the copy; signed events: {}",
+        "copied {} (from {}) and {} to {url}, and verified the copy; signed events: {}",
         counted(found.events, "event"),
         counted(found.sessions, "session"),
         counted(found.results, "stored result"),

@@ -247,7 +247,9 @@ fn to_witness(ledger: &Ledger, url: &str, key: Option<&VerifierKey>) -> anyhow::
         }
     }
     Err(Complaint::new("the witness reports a different size each time")
-        .help("another process is sending it checkpoints of this ledger; try again")
+        .help(
+            "another process is sending checkpoints of this ledger to the same witness; try again",
+        )
         .into())
 }
 

@@ -88,7 +88,10 @@ pub(super) fn hooks() -> Check {
         .collect();
     found.dedup();
     match found.is_empty() {
-        true => Check::ok(HOOKS, "no agent has one: `counterfoil hook install AGENT`"),
+        true => Check::ok(
+            HOOKS,
+            "no agent has the hook; to install it: `counterfoil hook install AGENT`",
+        ),
         false => Check::ok(HOOKS, found.join(", ")),
     }
 }

@@ -317,8 +317,8 @@ fn ending(
         (Reference::Accepted, _) if !offer.unreachable.is_empty() => {
             writeln!(
                 out,
-                "accepted: the tools of the servers that can be reached; what is known of the \
-                 others, and of all instructions, is kept"
+                "accepted: the tools of the servers that could be reached; the earlier tools of \
+                 the others, and the earlier instructions of all servers, remain the reference"
             )?;
         }
         (Reference::Accepted, _) => {

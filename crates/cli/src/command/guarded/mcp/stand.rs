@@ -49,7 +49,7 @@ pub(super) struct GatewayArguments {
     /// is accepted [default: changes are only reported]
     #[arg(long, conflicts_with = "builtin")]
     hold_changes: bool,
-    /// Continue the session with this id, or begin it
+    /// Resume the session with this id, or start one with this id
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Name of the model that the client uses, stored in the record

@@ -123,7 +123,7 @@ impl Record {
                 let Some(agent) = agent_of(transcript.format) else {
                     let form = transcript.format.name();
                     return Err(Complaint::new(format!(
-                        "`{}` has the log format {form}, which no agent with hooks writes",
+                        "`{}` has the log format {form}, which no agent that supports hooks writes",
                         path.display()
                     ))
                     .help("pass a log of claude-code, codex or gemini-cli")
