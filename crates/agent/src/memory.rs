@@ -51,7 +51,9 @@ impl Memory {
         match self.embedder.as_ref()?.embed(&texts).await {
             Ok(vectors) => vectors.into_iter().next(),
             Err(error) => {
-                tracing::warn!("matching notes by words only, without embeddings: {error}");
+                tracing::warn!(
+                    "cannot use embeddings, so notes are matched by words only: {error}"
+                );
                 None
             }
         }

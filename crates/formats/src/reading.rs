@@ -57,7 +57,7 @@ impl ReadError {
             }
             Self::Io(cause) if cause.kind() != io::ErrorKind::NotFound => return self.problem(),
             Self::Io(_) if path.contains("://") => {
-                "only files are read; download it, or pipe it: `curl URL | counterfoil check -`"
+                "URLs are not read; download the log, or pipe it: `curl URL | counterfoil check -`"
             }
             Self::Io(_) if path.contains(['*', '?', '[']) => {
                 "a quoted pattern is not expanded; remove the quotes, or name the folder"

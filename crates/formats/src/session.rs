@@ -355,7 +355,7 @@ impl Session {
     fn miss_answer(&mut self) -> bool {
         let unread = self.unread_answer.take().filter(|_| !hears_an_agent(&self.transcript));
         let Some((line, member)) = unread else { return false };
-        self.problem(line, format!("`{member}` holds no answer or call that can be read"));
+        self.problem(line, format!("`{member}` contains no readable answer or call"));
         self.gap(Gap::UnreadParts);
         true
     }

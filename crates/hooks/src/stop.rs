@@ -343,7 +343,7 @@ fn tampering(coverage: &Coverage) -> Vec<String> {
         let tools: Vec<&str> = coverage.unheard.iter().map(Receipt::tool).collect();
         let tools = named(&tools);
         said.push(format!(
-            "receipts for {tools} name calls that are not in the agent's own log; they \
+            "receipts for {tools} name calls that are not in the agent's own log; these receipts \
             support no claim [FK040 receipt-tampering]"
         ));
     }

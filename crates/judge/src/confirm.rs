@@ -80,7 +80,7 @@ impl fmt::Display for Confirmation {
             Self::CountDiffers { said, length } => {
                 write!(
                     f,
-                    "the answer gives a count of {said}, but the list has a length of {length}"
+                    "the answer gives a count of {said}, but the length of the list is {length}"
                 )
             }
         }

@@ -78,9 +78,9 @@ impl ReadFinding {
                 format!("“{says}” does not match {place}: “{}”", shortened(&cited.quote))
             }
             (None, Some(searched)) => {
-                format!("nothing in the record shows “{says}”: {searched}")
+                format!("nothing in the record supports “{says}”: {searched}")
             }
-            (None, None) => format!("nothing in the record shows “{says}”"),
+            (None, None) => format!("nothing in the record supports “{says}”"),
         }
     }
 }

@@ -21,7 +21,7 @@ pub enum AppendError {
         id: String,
     },
     /// Another call has already used the approval.
-    #[error("another call has already used the approval of this call")]
+    #[error("the approval for this call was already used by another call")]
     ApprovalUsed,
     /// A person decided on this call after the place in the session that the new decision is based
     /// on.

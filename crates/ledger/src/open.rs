@@ -364,7 +364,8 @@ fn unfinished(bytes: u64, durability: Durability) -> Option<String> {
     let lost = match durability {
         Durability::Full | Durability::Batch => "they contained no acknowledged event",
         Durability::Os => {
-            "if the whole machine went down, not just the process, acknowledged events may be lost"
+            "if the whole machine went down, not just the process, acknowledged events may have \
+             been lost"
         }
     };
     (bytes > 0).then(|| {

@@ -84,18 +84,18 @@ impl ProviderError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Status { status: 401 | 403, .. } => {
-                "the server rejected the API key: check `api_key_env` and `api_key_file` of the \
-                 provider"
+                "the server rejected the API key: check the provider's `api_key_env` and \
+                 `api_key_file`"
             }
             Self::Status { status: 404, .. } => {
-                "check `url` (up to and including `/v1`) and `model` of the provider"
+                "check the provider's `url` (up to and including `/v1`) and `model`"
             }
             Self::Status { status: 429, .. } => "wait, or use another provider",
             Self::NotReached { .. } => {
-                "check `url` of the provider, and whether its server is running"
+                "check the provider's `url`, and whether its server is running"
             }
             Self::Status { .. } | Self::Broken { .. } => {
-                "check `kind` of the provider, and the log of its server"
+                "check the provider's `kind`, and its server's log"
             }
         }
     }

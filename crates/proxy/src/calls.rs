@@ -103,7 +103,7 @@ pub(crate) async fn spoken(
     for Spoken { tool, call, is_data } in spoken::calls(text, &tools) {
         let Some(call) = call else {
             return Ok(Some(format!(
-                "the answer's text contains a call of `{tool}` that cannot be read"
+                "the answer's text contains a call to `{tool}` that cannot be read"
             )));
         };
         // The call has no id, so no receipt is opened.
@@ -115,7 +115,7 @@ pub(crate) async fn spoken(
             _ => continue,
         };
         return Ok(Some(format!(
-            "the answer's text contains a call of `{tool}` that may not run: {why}"
+            "the answer's text contains a call to `{tool}` that must not run: {why}"
         )));
     }
     Ok(None)

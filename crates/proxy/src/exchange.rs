@@ -434,7 +434,7 @@ fn not_judged(why: &String) -> String {
 fn told(tampered: &Tampered) -> String {
     match tampered {
         Tampered::Changed { call_id, tool } => format!(
-            "FK040: the client reports a different result of `{tool}` ({call_id}) than before"
+            "FK040: the client reports a different result for `{tool}` ({call_id}) than before"
         ),
         Tampered::Dropped { call_id } => {
             format!(

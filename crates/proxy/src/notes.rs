@@ -26,7 +26,7 @@ pub(crate) fn footnotes(findings: &[Finding], refused: &[RefusedCall]) -> String
         ));
     }
     for RefusedCall { call, why, .. } in refused {
-        text.push_str(&format!("Counterfoil: the call of `{}` should not run: {why}\n", call.tool));
+        text.push_str(&format!("Counterfoil: the call to `{}` should not run: {why}\n", call.tool));
     }
     text
 }
@@ -45,7 +45,7 @@ pub(crate) fn notice(findings: &[Finding]) -> String {
 pub(crate) fn no_calls(refused: &[RefusedCall]) -> String {
     let mut text = String::new();
     for RefusedCall { call, why, .. } in refused {
-        text.push_str(&format!("[Counterfoil held back a call of `{}`: {why}]", call.tool));
+        text.push_str(&format!("[Counterfoil held back a call to `{}`: {why}]", call.tool));
     }
     text
 }

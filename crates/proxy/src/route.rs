@@ -119,7 +119,7 @@ pub(crate) fn check(
     let forbidden = |why: String| Err((StatusCode::FORBIDDEN, why));
     let Some(parts) = parts(path) else {
         return forbidden(
-            "servers interpret this path differently: write it without `.`, `..`, `%`, `;` and `\\`"
+            "servers disagree on this path's meaning: write it without `.`, `..`, `%`, `;` and `\\`"
                 .to_owned(),
         );
     };

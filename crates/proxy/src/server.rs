@@ -245,7 +245,7 @@ impl Proxy {
     /// Passes on a request that cannot be parsed. Its server reports what is wrong with it.
     async fn pass_unread(&self, wire: Wire, way: Target, body: Bytes) -> Out {
         let (wire, mode) = (wire.name(), way.settings.mode);
-        tracing::warn!("passed on a `{wire}` request that cannot be read");
+        tracing::warn!("forwarded a `{wire}` request that cannot be read");
         let mut answer = self.pass(way, Method::POST, whole(body)).await;
         if mode != ProxyMode::Observe {
             let why = "the request cannot be read";

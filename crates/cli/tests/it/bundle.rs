@@ -341,33 +341,21 @@ const CHANGES: &[(&str, &str, Change)] = &[
         let again = b["events"][0].clone();
         b["events"].as_array_mut().unwrap().insert(1, again);
     }),
-    ("a missing event", "session `s1`: the bundle does not have exactly its events", |b| {
+    ("a missing event", "session `s1`: its events in the bundle are not exactly", |b| {
         b["events"].as_array_mut().unwrap().remove(4);
     }),
-    (
-        "the last event is missing",
-        "session `s1`: the bundle does not have exactly its events",
-        |b| {
-            b["events"].as_array_mut().unwrap().pop();
-        },
-    ),
-    ("no event", "session `s1`: the bundle does not have exactly its events", |b| {
+    ("the last event is missing", "session `s1`: its events in the bundle are not exactly", |b| {
+        b["events"].as_array_mut().unwrap().pop();
+    }),
+    ("no event", "session `s1`: its events in the bundle are not exactly", |b| {
         b["events"] = json!([])
     }),
-    (
-        "a session of other places",
-        "session `s1`: the bundle does not have exactly its events",
-        |b| {
-            b["sessions"][0]["last"] = json!(9);
-        },
-    ),
-    (
-        "another session",
-        "session `s\\u{202e}3`: the bundle does not have exactly its events",
-        |b| {
-            b["sessions"][0]["session"] = json!("s\u{202e}3");
-        },
-    ),
+    ("a session of other places", "session `s1`: its events in the bundle are not exactly", |b| {
+        b["sessions"][0]["last"] = json!(9);
+    }),
+    ("another session", "session `s\\u{202e}3`: its events in the bundle are not exactly", |b| {
+        b["sessions"][0]["session"] = json!("s\u{202e}3");
+    }),
     ("a session, twice", "a session is listed twice", |b| {
         let again = b["sessions"][0].clone();
         b["sessions"].as_array_mut().unwrap().push(again);

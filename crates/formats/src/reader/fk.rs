@@ -27,7 +27,7 @@ impl Reader for Fk {
     }
 
     fn looks_for(&self) -> &'static str {
-        "objects with `output` and `toolRegistry` or `invocations`"
+        "objects with `output`, and with `toolRegistry` or `invocations`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

@@ -22,7 +22,7 @@ impl Messages for Opencode {
     }
 
     fn looks_for(&self) -> &'static str {
-        "`messages` whose `info` has a role, with `parts`"
+        "`messages` that have `parts` and an `info` with a role"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

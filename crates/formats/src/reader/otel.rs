@@ -26,7 +26,7 @@ impl Reader for Otel {
     }
 
     fn looks_for(&self) -> &'static str {
-        "OTLP JSON with `resourceSpans`, spans alone, or traces of MLflow or Langfuse"
+        "OTLP JSON with `resourceSpans`, spans alone, or traces from MLflow or Langfuse"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

@@ -25,8 +25,8 @@ impl Messages for VercelAi {
     }
 
     fn looks_for(&self) -> &'static str {
-        "messages with `role` and typed `parts` (possibly in `content`), `toolInvocations`, or \
-         `tool-call` in their `content`"
+        "messages with `role` and one of: typed `parts` (possibly in `content`), \
+         `toolInvocations`, or `tool-call` in their `content`"
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

@@ -360,7 +360,7 @@ fn an_unread_answer_is_a_problem() {
         assert!(summary.broken.is_some(), "{log}");
         let problems: Vec<&str> =
             readings.iter().flat_map(|r| &r.problems).map(|p| p.message.as_str()).collect();
-        let expected = format!("`{member}` holds no answer or call that can be read");
+        let expected = format!("`{member}` contains no readable answer or call");
         assert_eq!(problems, [expected], "{log}");
     }
     // Only the request was kept.

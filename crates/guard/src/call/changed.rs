@@ -42,7 +42,7 @@ impl Guard {
         let shown = self.redactor().redact_exact(again.exact_arguments());
         let why = format!("{by} changed the arguments before the call ran: {shown}");
         instead(written, &again, CHANGED_BY_PERSON, why)
-            .ok_or_else(|| "the changed arguments do not make a valid call".to_owned())
+            .ok_or_else(|| "with the changed arguments, the call is not valid".to_owned())
     }
 }
 

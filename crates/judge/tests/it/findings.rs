@@ -43,7 +43,7 @@ fn opinions_are_confirmed_by_comparison() {
         (
             "I found two invoices for you.",
             contradicted("found two invoices", "R2", "\"id\": \"i1\""),
-            Some("the answer gives a count of 2, but the list has a length of 3"),
+            Some("the answer gives a count of 2, but the length of the list is 3"),
         ),
         // A measurement is not a count.
         ("It took 40 ms.", contradicted("took 40 ms", "R2", "\"id\": \"i1\""), None),

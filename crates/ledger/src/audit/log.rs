@@ -98,7 +98,7 @@ impl AuditLog {
         match (self.append(entry), self.settings.on_failure) {
             (Err(error), OnFailure::Continue) => {
                 tracing::error!(
-                    "a call of `{}` was not written to the audit log: {error}",
+                    "a call to `{}` was not written to the audit log: {error}",
                     entry.tool
                 );
                 Ok(())

@@ -69,7 +69,7 @@ fn check_whole(
     });
     let Some(of) = whole else {
         return found.broken(format!(
-            "session {session}: the bundle does not have exactly its events {first} to {last}"
+            "session {session}: its events in the bundle are not exactly {first} to {last}"
         ));
     };
     found.holds(format!("session {session}: its events {first} to {last} are all in the bundle"));

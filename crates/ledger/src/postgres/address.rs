@@ -226,7 +226,7 @@ impl Parsing {
             // A secret: before the host it is removed from what is displayed.
             "password" => {
                 return Err(PostgresAddressError::Form(
-                    "put the password before the host or into a file".to_owned(),
+                    "put the password before the host, or in a file".to_owned(),
                 ));
             }
             name => return Err(PostgresAddressError::UnknownParameter(name.to_owned())),

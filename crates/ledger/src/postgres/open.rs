@@ -80,7 +80,7 @@ pub(super) fn recognise(link: &Link, shown: &Path) -> Result<bool, OpenLedgerErr
     let flag = |at: usize| column::<bool>(&row, at).map_err(failed);
     let encoding: String = column(&row, 2).map_err(failed)?;
     if !flag(3)? {
-        let message = "no schema in its search path exists".to_owned();
+        let message = "none of the schemas in its search path exists".to_owned();
         return Err(unwritable(shown, message));
     }
     if encoding != "UTF8" {

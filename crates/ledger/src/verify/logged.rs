@@ -107,7 +107,7 @@ impl<T: Tables> Chain<'_, T> {
                 return broken(format!("its stored result {digest} was changed or damaged"));
             }
             if !names(body, digest) {
-                return broken(format!("its stored result {digest} is not one that it refers to"));
+                return broken(format!("its stored result {digest} does not belong to it"));
             }
             self.found.results += u64::from(brought.results.insert(digest));
         }

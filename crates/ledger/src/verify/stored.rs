@@ -52,7 +52,7 @@ impl<'t, T: Tables> StoredResults<'t, T> {
             if needed == Some(&digest) {
                 had = true;
             } else if !names(body, &digest) {
-                return Err(broken("is not one that it refers to").into());
+                return Err(broken("does not belong to it").into());
             }
             count += 1;
             self.fill()?;

@@ -7,9 +7,9 @@ pub(crate) enum Unreadable {
     Member,
     #[error("the answer has several choices")]
     Choices,
-    #[error("the text of the answer has more than one source")]
+    #[error("the answer gives its text in more than one place")]
     Words,
-    #[error("a call in the answer has more than one source")]
+    #[error("the answer gives a call in more than one way")]
     Call,
     #[error(
         "an event has a name that differs from its `type`, or some events have names and others \
