@@ -3,13 +3,13 @@
 //! Wiring only. Start with `command/mod.rs`, the table of commands.
 #![expect(
     clippy::disallowed_methods,
-    reason = "the command line is where files and the environment are read"
+    reason = "the command line is the part that reads files and the environment"
 )]
 #![cfg_attr(
     not(feature = "guard"),
     expect(
         dead_code,
-        reason = "some of what both builds share is for commands of the guard alone"
+        reason = "some code that both builds contain is used only by the guard's commands"
     )
 )]
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]

@@ -62,7 +62,7 @@ impl PyGuard {
         let value: Value = serde_json::from_str(tool).map_err(failed)?;
         let tools = read_tools(&json!([value])).map_err(failed)?;
         let mut tool: Tool =
-            tools.into_iter().next().ok_or_else(|| failed("this is no definition of a tool"))?;
+            tools.into_iter().next().ok_or_else(|| failed("this is not a tool definition"))?;
         tool.effects = effects(value.get("effects"), tool.effects);
         let asks = value.get("asks").and_then(Value::as_str).map(str::to_owned);
         let made = PythonTool { tool, waiting: Arc::clone(&self.waiting), asks };

@@ -6,7 +6,8 @@ use tokio::runtime::Runtime;
 
 use crate::failure::{failed, failure};
 
-const FORKED: &str = "start processes with `spawn` or `forkserver`, or make a guard in each child";
+const FORKED: &str =
+    "start processes with `spawn` or `forkserver`, or create a guard in each child";
 
 /// A value whose threads belong to the process that created it. A forked child can neither use nor
 /// drop it, because the threads exist only in the parent.
@@ -67,7 +68,7 @@ pub(crate) fn runtime() -> PyResult<&'static Runtime> {
         *made = Some((process, runtime));
         return Ok(runtime);
     }
-    Err(failure("this process was forked while Counterfoil began", Some(FORKED)))
+    Err(failure("this process was forked while Counterfoil was starting", Some(FORKED)))
 }
 
 /// Blocks this thread until the future is ready.

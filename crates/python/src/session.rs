@@ -96,8 +96,8 @@ impl PySession {
         let session = self.session.get()?.clone();
         if !self.waiting.wait(&place.0, &place.1, sender.clone()) {
             return Err(failure(
-                format!("a call with the id `{call_id}` is running in this session"),
-                Some("give each call an id of its own, or none"),
+                format!("a call with the id `{call_id}` is already running in this session"),
+                Some("give each call its own id, or no id"),
             ));
         }
         let waiting = Arc::clone(&self.waiting);

@@ -138,7 +138,7 @@ impl PythonTool {
 }
 
 fn nobody() -> ToolError {
-    ToolError::new(ToolErrorCategory::Cancelled, "the program no longer waits for this call")
+    ToolError::new(ToolErrorCategory::Cancelled, "the program is no longer waiting for this call")
 }
 
 impl ToolExecutor for PythonTool {

@@ -34,7 +34,7 @@ pub(super) const NAME: &str = "vendor-token";
 
 /// One kind of token: a line of `vendors.txt`.
 pub(super) struct Vendor {
-    #[cfg_attr(not(test), expect(dead_code, reason = "says where to look the row up"))]
+    #[cfg_attr(not(test), expect(dead_code, reason = "names the vendor that documents it"))]
     name: &'static str,
     prefix: &'static str,
     of: Of,

@@ -47,7 +47,7 @@ impl Globs {
         !self.is_empty() && self.compiled().is_match(path)
     }
 
-    #[expect(clippy::expect_used, reason = "what is small and was read can be compiled")]
+    #[expect(clippy::expect_used, reason = "small patterns that were parsed can be compiled")]
     fn compiled(&self) -> &GlobSet {
         let Lazy { globs, compiled } = &*self.0;
         compiled.get_or_init(|| GlobSet::new(globs).expect("small globs"))

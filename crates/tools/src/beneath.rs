@@ -151,7 +151,7 @@ fn is_link(folder: BorrowedFd<'_>, name: &Path) -> bool {
 
 #[cfg(test)]
 #[cfg(target_os = "linux")]
-#[expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
+#[expect(clippy::disallowed_methods, reason = "the tests create the files they check")]
 mod tests {
     use std::fs;
     use std::io::Read as _;
@@ -183,7 +183,7 @@ mod tests {
             Ok::<_, Option<Errno>>(text)
         };
         if Root::open(&root).unwrap().way != Resolution::Kernel {
-            println!("not checked in one step: the kernel has no openat2 for us");
+            println!("not checked in one step: this process cannot use openat2");
         }
         for way in [Root::open(&root).unwrap().way, Resolution::Steps] {
             assert_eq!(open("a/b/c", way).as_deref(), Ok("inside"));

@@ -64,7 +64,7 @@ impl Keeper {
 
     /// The linter alone has no state folder.
     #[cfg(not(feature = "guard"))]
-    #[expect(clippy::unnecessary_wraps, reason = "with a state folder it can fail")]
+    #[expect(clippy::unnecessary_wraps, reason = "in the build with a state folder, it can fail")]
     pub(super) fn in_state(_: &Global) -> anyhow::Result<Self> {
         Ok(Self::none())
     }

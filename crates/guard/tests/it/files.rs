@@ -1,7 +1,7 @@
 //! The file executor: what it returns, what it refuses, and what it records.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
-#![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
+#![expect(clippy::disallowed_methods, reason = "the tests create the files they check")]
 
 mod paths;
 mod races;

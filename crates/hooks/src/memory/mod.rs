@@ -424,7 +424,7 @@ fn forget(folder: &Path) {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "the file of a memory is damaged on purpose")]
+#[expect(clippy::disallowed_methods, reason = "the tests damage a memory file on purpose")]
 mod tests {
     use std::io::Write as _;
 

@@ -55,9 +55,9 @@ fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
                 || may_be_written(&search, at + 1)
                 || may_be_meant(&search, Some(at));
             match unclear {
-                true => {
-                    ActionVerdict::NotCheckable("a call failed, but it may have been done since")
-                }
+                true => ActionVerdict::NotCheckable(
+                    "a call failed, but the action may have been done since",
+                ),
                 false => ActionVerdict::Failed(at),
             }
         }
@@ -72,11 +72,11 @@ fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
 /// Why the action may have been done although no call of its kind is recorded.
 fn doubt(search: &Search<'_, '_>, found: &Found) -> Option<&'static str> {
     if search.said.as_found || was_there_before(search) {
-        Some("it may have been so before")
+        Some("this may already have been the case")
     } else if may_be_meant(search, None) {
         Some("a call of another kind may have done it")
     } else if found.cut {
-        Some("too many calls before it may have done it")
+        Some("there are too many earlier calls to check, and one may have done it")
     } else if is_told_of(search, 0) {
         Some("a result mentions it, but no call did it")
     } else if may_be_automatic(search) {
@@ -144,7 +144,7 @@ fn by_absence(search: &Search<'_, '_>, found: &Found) -> ActionVerdict {
         (!said.direct, NOT_OWN),
         (!facts.is_complete_before(turn), "the log may lack calls or results"),
         (facts.is_opaque_before(turn), "a call with unknown effects may have done it"),
-        (!names_files && in_message(), "it may be about the text of the answer"),
+        (!names_files && in_message(), "the claim may be about the text of the answer"),
     ];
     let reason = reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason));
     reason.map_or(ActionVerdict::Absent, ActionVerdict::NotCheckable)

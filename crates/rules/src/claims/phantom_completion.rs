@@ -113,7 +113,7 @@ fn doubt(facts: &Facts<'_>, said: &ActionClaim) -> Option<&'static str> {
     };
     let reasons = [
         (said.is_own() == passive, NOT_OWN),
-        (!offered && catalog.is_known(), "no tool of the agent is known to do this"),
+        (!offered && catalog.is_known(), "none of the agent's tools is known to do this"),
         (!offered, "the log has no list of tools, and a tool with unknown effects may do this"),
         (free, "a command, a file edit or another agent may have done it"),
     ];

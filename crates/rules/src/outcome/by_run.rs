@@ -35,7 +35,9 @@ pub(super) fn by_run(
 ) -> OutcomeVerdict {
     let other = || said.elsewhere || is_of_another_kind(facts, said, at);
     if matches!(end, RunEnd::Passed) && other() {
-        return OutcomeVerdict::NotCheckable("it may be about a run elsewhere, or of another kind");
+        return OutcomeVerdict::NotCheckable(
+            "the claim may be about a run elsewhere, or about another kind of run",
+        );
     }
     if said.ran {
         return OutcomeVerdict::Passed(at);
@@ -54,7 +56,9 @@ pub(super) fn by_run(
         RunEnd::Failed => OutcomeVerdict::Failed(at, !said.discloses && excludes(said, execution)),
         RunEnd::Empty => OutcomeVerdict::NotCheckable("the latest run checked nothing"),
         RunEnd::Unfinished => OutcomeVerdict::NotCheckable("the latest run had not ended"),
-        RunEnd::Unknown => OutcomeVerdict::NotCheckable("how the latest run ended is not recorded"),
+        RunEnd::Unknown => {
+            OutcomeVerdict::NotCheckable("the outcome of the latest run is not recorded")
+        }
     }
 }
 

@@ -33,14 +33,14 @@ fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
     }
     let is_tool = |word: &str| word.contains('_') && facts.names().has(word);
     if said.claim.text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(is_tool) {
-        return OutcomeVerdict::NotCheckable("it names a tool, and not a run of tests");
+        return OutcomeVerdict::NotCheckable("the claim names a tool, not a test run");
     }
     let mut latest = latest_run(facts, said.family, count);
     latest.found = named_run(facts, said, count).or(latest.found);
     // Code that may not be a test: only a failure under that name counts.
     let sure = said.named.as_deref().is_none_or(is_test_name);
     if !sure && !matches!(latest.found, Some((_, RunEnd::Failed))) {
-        return OutcomeVerdict::NotCheckable("the name may not be that of a test");
+        return OutcomeVerdict::NotCheckable("the name may belong to something other than a test");
     }
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
@@ -66,7 +66,7 @@ fn without_run(
         let built = ran.passed.or(ran.failed).is_some();
         return match told(execution.text(), Family::Build).filter(|_| !built) {
             Some(RunEnd::Failed) => OutcomeVerdict::Failed(at, !said.discloses),
-            _ => OutcomeVerdict::NotCheckable("the tests were run, but no build"),
+            _ => OutcomeVerdict::NotCheckable("the tests were run, but no build was"),
         };
     }
     if said.elsewhere || user_reports(facts, turn) {
@@ -74,13 +74,15 @@ fn without_run(
     }
     // "The connection test was successful": a test of another kind than runners have.
     if said.of_other_kind && said.named.is_none() {
-        return OutcomeVerdict::NotCheckable("the test may be none that a test runner runs");
+        return OutcomeVerdict::NotCheckable(
+            "the claim may be about a test that no test runner runs",
+        );
     }
     if result_reports(facts, said, count) {
         return OutcomeVerdict::NotCheckable("a result mentions it, but no run is recorded");
     }
     if hook_reports(facts, count) {
-        return OutcomeVerdict::NotCheckable("a hook of the commit or the push may have run it");
+        return OutcomeVerdict::NotCheckable("a commit or push hook may have run it");
     }
     if may_have_checked(facts, said.family, count) {
         return OutcomeVerdict::NotCheckable("another call may have run it");

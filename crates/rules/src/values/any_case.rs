@@ -26,7 +26,7 @@ pub(crate) struct AnyCase<'w> {
 
 /// The part of a word that is searched for first, with its position in the word.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "made on the stack for one search, as a rule")]
+#[expect(clippy::large_enum_variant, reason = "usually made on the stack, for one search")]
 enum Anchor<'w> {
     /// The longest part without letters.
     Part(usize, Finder<'w>),

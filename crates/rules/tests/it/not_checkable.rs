@@ -17,7 +17,7 @@ const CASES: [(&str, &str, &[[&str; 2]]); 6] = [
     (
         WORKS,
         "I fixed the parser and we are done.",
-        &[["I fixed the parser", "no tool of the agent is known to do this"]],
+        &[["I fixed the parser", "none of the agent's tools is known to do this"]],
     ),
     (
         COMMAND,
@@ -35,7 +35,7 @@ const CASES: [(&str, &str, &[[&str; 2]]); 6] = [
     (
         TESTED,
         "I read the docs and the build passes.",
-        &[["the build passes.", "the tests were run, but no build"]],
+        &[["the build passes.", "the tests were run, but no build was"]],
     ),
     (WORKS, "I cancelled order 4711 tomorrow.", &[]),
     (WORKS, "The order is open.", &[]),

@@ -21,7 +21,7 @@ impl Aggregate {
         text: &str,
     ) -> Option<String> {
         let left_out = |why: String| {
-            tracing::warn!("`{}`: omitted an entry of its {}: {why}", member.name, list.member());
+            tracing::warn!("`{}`: omitted an entry from its {}: {why}", member.name, list.member());
             None
         };
         if let Some(name) = twice(text) {

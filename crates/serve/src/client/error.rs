@@ -51,7 +51,7 @@ fn ended(code: &Option<i32>) -> String {
 /// The server is unreachable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AwayError {
-    #[error("lost the MCP server `{name}`; retrying in {secs} s")]
+    #[error("lost the connection to the MCP server `{name}`; retrying in {secs} s")]
     Pausing { name: String, secs: u64 },
     #[error("cannot reach the MCP server `{name}`: {}", cause(.reason))]
     Failed { name: String, reason: ClientError },

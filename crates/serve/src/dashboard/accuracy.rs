@@ -21,8 +21,8 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
             (grouped(stats.answers)) " answers were checked against the record, with findings in "
             (grouped(stats.answers_with_findings)) " of them. This page cannot tell whether a \
                 finding was right: read the "
-            a href="/answers" { "answers" } " to decide. How often each rule is right on labelled \
-            sessions is published in " code { "docs/accuracy.md" } "."
+            a href="/answers" { "answers" } " to decide. " code { "docs/accuracy.md" }
+            " shows how often each rule is right on labelled sessions."
         }
         div data-live="rules" { (table(&rows, stats.answers)) }
     };

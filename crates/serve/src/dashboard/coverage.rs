@@ -46,7 +46,7 @@ fn sums(dashboard: &Dashboard, audited: Option<u64>) -> Markup {
             dt { "Left open" }
             dd {
                 (grouped(open))
-                " " span .faint { "begun without a recorded end: running, or the process died" }
+                " " span .faint { "without a recorded end: still running, or the process died" }
             }
             @if let Some(lines) = audited { dt { "Lines of the audit log" } dd { (grouped(lines)) } }
             dt { "Sessions with messages" } dd { (grouped(said)) }

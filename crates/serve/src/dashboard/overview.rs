@@ -79,7 +79,7 @@ fn today(dashboard: &Dashboard) -> Markup {
         ("/answers", sum.answers_with_findings, "with findings", "bad"),
     ];
     html! {
-        p .faint { "This hour and the 23 before it; waiting calls from any time" }
+        p .faint { "This hour and the 23 before it; waiting calls are counted whatever their age" }
         ul .tiles {
             @for (href, number, noun, kind) in tiles {
                 li {

@@ -63,7 +63,7 @@ impl Gateway {
                 Some(false) => "it is new or has changed since the server was first seen",
                 None => match &*pinned {
                     Ok(Some(pinned)) if pinned.contains_key(uri) => {
-                        "whether it has changed is unknown; list the resources first"
+                        "it is not known whether it has changed; list the resources first"
                     }
                     Ok(_) => continue,
                     Err(_) => "the pinned resources cannot be read",

@@ -138,7 +138,7 @@ impl Gateway {
         };
         if is_question(id) {
             tracing::warn!(
-                "dropped a request from `{}`, because its id is like one of ours: {id}",
+                "dropped a request from `{}`, because its id looks like one of Counterfoil's: {id}",
                 self.server
             );
             return None;

@@ -47,7 +47,7 @@ pub(super) fn misspelt(method: &str) -> Option<String> {
         return None;
     }
     let known = METHODS.iter().find(|known| is_spelling_of(method, known))?;
-    Some(format!("the method `{method}` is not spelt like `{known}`"))
+    Some(format!("`{method}` is a misspelling of the method `{known}`"))
 }
 
 /// Whether two names are equal but for case and for everything that is neither a letter nor a digit.

@@ -100,7 +100,7 @@ impl Gateway {
         };
         let ended = task.said.unwrap_or_else(unknown);
         if let Err(error) = self.close(&task.call, ended).await {
-            tracing::error!("the end of a call is not recorded: {error}");
+            tracing::error!("cannot record the end of a call: {error}");
         }
     }
 

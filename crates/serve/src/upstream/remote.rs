@@ -476,7 +476,7 @@ impl Again {
                     Ok(response) => {
                         let status = response.status();
                         tracing::warn!(
-                            "an answer was cut off, and the server does not resume it: {status}"
+                            "an answer was cut off, and the server did not resume it: {status}"
                         );
                         break;
                     }

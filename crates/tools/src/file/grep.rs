@@ -160,8 +160,10 @@ impl<'s> Search<'s> {
         }
         text += &left_out.notes();
         if self.not_text > 0 {
-            text +=
-                &format!("[files that are not text, not searched to the end: {}]\n", self.not_text);
+            text += &format!(
+                "[files not searched to the end, because they are not text: {}]\n",
+                self.not_text
+            );
         }
         if self.failed > 0 {
             text +=

@@ -129,7 +129,7 @@ fn lines_are_found_by_expression() {
     src/lib.rs:1:pub fn hello() {}
     src/main.rs:2:	println!("hello");
     [left out, access not allowed: 2]
-    [files that are not text, not searched to the end: 1]
+    [files not searched to the end, because they are not text: 1]
     "#);
     let cases: [(Value, &[&str]); 6] = [
         (json!({"pattern": "(?i)hello", "path": ".hidden"}), &[".hidden/y.rs:1:Hello"]),
