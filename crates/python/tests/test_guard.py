@@ -374,7 +374,7 @@ def test_two_calls_of_one_id():
 
     @guard.tool
     def outer() -> str:
-        with pytest.raises(CounterfoilError, match="is running in this session"):
+        with pytest.raises(CounterfoilError, match="is already running in this session"):
             session.call("inner", call_id="c1")
         return session.call("inner", call_id="c2").text
 

@@ -170,7 +170,7 @@ impl Judged {
         let mut lines: Vec<String> = Vec::new();
         let mut line = format!("{} read by a judge", counted(read, "answer"));
         if self.kept > 0 {
-            line.push_str(&format!(", {} of them from kept opinions", self.kept));
+            line.push_str(&format!(", {} of them from saved opinions", self.kept));
         }
         if self.dropped > 0 {
             let dropped = counted(self.dropped, "opinion");

@@ -19,7 +19,7 @@ const HALF: &str = "am or pm for both times, or two different hours from 0 to 23
 const ONE_DAY: &str = "`every` if it recurs, or a single day";
 const PLURAL: &str = "`every`, or the plural, such as `on mondays`";
 const THIS_OR_NEXT: &str =
-    "a date, because its week is ambiguous; for the coming one, use `on` instead of `next`";
+    "a date, because its week is unclear; for the coming day, use `on` instead of `next`";
 const DAY: &str = "a day as well as a time; add one, such as `on friday` or `on the 3rd`";
 
 /// What the clauses of a phrase mean when they are said `now`, which has no fraction of a second.

@@ -67,7 +67,8 @@ fn no_skills(found: &Configuration) -> Option<(String, Complaint)> {
         skills::named_folders(&found.options).enumerate().find(|(_, folder)| !folder.is_dir())?;
     let key = format!("agent.skill_paths[{index}]");
     let complaint = Complaint::new(format!("{key}: no such folder: `{}`", folder.display())).help(
-        "create it or remove it from the list; relative paths start in the working directory",
+        "create it or remove it from the list; relative paths are resolved from the \
+         working directory",
     );
     Some((key, complaint))
 }

@@ -91,7 +91,7 @@ mod tests {
         check(
             "\n[tools.permissions]\napproval_secs = 0\n",
             2,
-            "tools.permissions.approval_secs is 0, so every approval would expire at once",
+            "tools.permissions.approval_secs is 0, so every approval would expire immediately",
         );
         check(
             "[agent]\nmax_steps = 3\ncompress_at = nan\n",

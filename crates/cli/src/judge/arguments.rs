@@ -27,7 +27,7 @@ pub(crate) struct JudgeArguments {
     #[arg(long, conflicts_with_all = ["judge", "opinions", "judge_batch"], help_heading = "Judge")]
     no_judge: bool,
     /// File with earlier opinions (JSON Lines or batch results). With `--judge`, new opinions are
-    /// added to it; without, no judge is used
+    /// added to it; without `--judge`, no judge is used
     #[arg(long, value_name = "FILE", help_heading = "Judge")]
     opinions: Option<PathBuf>,
     /// Do not ask a judge: write the unanswered questions to a file for a batch API

@@ -221,7 +221,7 @@ fn a_sound_log() {
       holds   4 lines in 1 file: all unmodified, each linked to the previous one
       open    no separately kept checkpoint was given: a log truncated or rewritten together with its ledger would go undetected
     ledger  [desk]/state/ledger.db
-      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   1 event from 1 session, 1 of them signed; 0 stored results
       open    no separately kept checkpoint was given: events removed from the end would go undetected
       open    no separately kept public key was given: a replaced key would go undetected
     ");
@@ -242,7 +242,7 @@ fn a_sound_log() {
       holds   the log continues the kept checkpoint of 4 lines; newer lines: 4
       open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
-      holds   2 events of 1 session, 2 of them signed; 0 stored results
+      holds   2 events from 1 session, 2 of them signed; 0 stored results
       holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
@@ -253,7 +253,7 @@ fn a_sound_log() {
       holds   the log continues the kept checkpoint of 4 lines; newer lines: 4
       holds   the kept checkpoint is signed by the given public key
     ledger  [desk]/state/ledger.db
-      holds   2 events of 1 session, 2 of them signed; 0 stored results
+      holds   2 events from 1 session, 2 of them signed; 0 stored results
       holds   the ledger matches the kept checkpoint
       holds   the ledger matches the kept public key
     "#);
@@ -337,7 +337,7 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
       holds   the log continues the kept checkpoint of 4 lines; newer lines: 0
       holds   the kept checkpoint is signed by a key that the given public key endorsed
     ledger  [desk]/state/ledger.db
-      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   1 event from 1 session, 1 of them signed; 0 stored results
       holds   the ledger matches the kept checkpoint
       holds   the ledger matches the kept public key
     "#);
@@ -348,7 +348,7 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
       holds   the log continues the kept checkpoint of 4 lines; newer lines: 0
       BROKEN  the kept checkpoint is not signed by the ledger's current key: pass the key used at that time with `--public-key`
     ledger  [desk]/state/ledger.db
-      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   1 event from 1 session, 1 of them signed; 0 stored results
       holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
@@ -371,7 +371,7 @@ fn a_log_that_was_changed() {
       open    the kept checkpoint of 4 lines refers to lines after the broken one
       open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
-      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   1 event from 1 session, 1 of them signed; 0 stored results
       holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     ");
@@ -398,7 +398,7 @@ fn a_log_that_was_changed() {
       BROKEN  truncated: the kept checkpoint covers 4 lines, but the log has only 2
       open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
-      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   1 event from 1 session, 1 of them signed; 0 stored results
       holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
@@ -409,7 +409,7 @@ fn a_log_that_was_changed() {
     audit  [desk]/state/audit.jsonl
       BROKEN  there is no audit log `[desk]/state/audit.jsonl`
     ledger  [desk]/state/ledger.db
-      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   1 event from 1 session, 1 of them signed; 0 stored results
       open    no separately kept checkpoint was given: events removed from the end would go undetected
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
@@ -425,7 +425,7 @@ fn a_log_that_was_changed() {
       BROKEN  not the same log: line 3 does not match the kept checkpoint
       BROKEN  the kept checkpoint is not signed by the ledger's current key: pass the key used at that time with `--public-key`
     ledger  [desk]/state/ledger.db
-      holds   1 event of 1 session, 1 of them signed; 0 stored results
+      holds   1 event from 1 session, 1 of them signed; 0 stored results
       holds   the ledger matches the kept checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);

@@ -763,7 +763,8 @@ fn what_is_not_in_a_bundle_is_said() {
     expected.push(vec![
         "session `s2`: the bundle has 1 of its events 1 to 1; there may be others",
         "session `s1`: the bundle has 1 of its events 3 to 3; there may be others",
-        "2 receipts without an end event: it is not in the bundle, or the execution had not ended yet",
+        "2 receipts without an end event: the event is not in the bundle, or the execution had not \
+         ended yet",
     ]);
     let names: Vec<String> = (0..bundles.len()).map(|n| n.to_string()).collect();
     for ((sound, rows), expected) in all_agree(desk.path(), &names, &bundles).iter().zip(expected) {

@@ -117,7 +117,7 @@ fn a_model_is_asked_once() {
     std::fs::write(&kept, format!("not a line\n{text}{{\"version\":9}}\n{{\"ver")).unwrap();
     // The server answers only once.
     let again = check();
-    assert!(again.code == 1 && again.out.contains("1 of them from kept opinions"), "{again}");
+    assert!(again.code == 1 && again.out.contains("1 of them from saved opinions"), "{again}");
 }
 
 /// One question covers the answers of a session, and each opinion is kept separately.

@@ -169,7 +169,8 @@ fn help_of_check() {
                                    auto. Sends the session to that model, with secrets removed
           --no-judge               Do not use a judge, even if one is configured
           --opinions <FILE>        File with earlier opinions (JSON Lines or batch results). With
-                                   `--judge`, new opinions are added to it; without, no judge is used
+                                   `--judge`, new opinions are added to it; without `--judge`, no judge
+                                   is used
           --judge-batch <FILE>     Do not ask a judge: write the unanswered questions to a file for a
                                    batch API
           --batch-format <FORMAT>  The format of the batch file [default: openai] [possible values:

@@ -85,7 +85,7 @@ pub enum PermissionOptionsError {
         error: PatternError,
     },
     /// The lifetime of approvals is zero.
-    #[error("tools.permissions.approval_secs is 0, so every approval would expire at once")]
+    #[error("tools.permissions.approval_secs is 0, so every approval would expire immediately")]
     NoTime,
 }
 

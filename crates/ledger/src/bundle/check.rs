@@ -180,8 +180,8 @@ impl BundleVerification {
         if unfinished > 0 {
             let unfinished = counted(unfinished as u64, "receipt");
             self.open(format!(
-                "{unfinished} without an end event: it is not in the bundle, or the execution had \
-                 not ended yet"
+                "{unfinished} without an end event: the event is not in the bundle, or the \
+                 execution had not ended yet"
             ));
         }
         self.receipts = sums;

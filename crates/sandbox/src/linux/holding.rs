@@ -92,8 +92,8 @@ fn remainders(plan: &Plan) -> Vec<Gap> {
     if !plan.own_namespaces {
         if plan.profile != Profile::ReadOnly {
             gaps.push(Gap::remainder(
-                "modes, owners, times and extended attributes of files outside the workspace can \
-                 be changed if the command runs as their owner",
+                "if the command owns files outside the workspace, it can change their modes, \
+                 owners, times and extended attributes",
             ));
         }
         if plan.profile == Profile::Network || plan.unix_sockets {

@@ -60,7 +60,7 @@ fn of_ledger(found: &Verification) -> Vec<(Mark, String)> {
         None => (
             Mark::Holds,
             format!(
-                "{} of {}, {} of them signed; {}",
+                "{} from {}, {} of them signed; {}",
                 counted(found.events, "event"),
                 counted(found.sessions, "session"),
                 found.signed,

@@ -86,7 +86,7 @@ fn user_namespaces() -> Check {
         _ => Check::note(
             NAME,
             "not available",
-            "only bubblewrap without root needs them; Landlock and seccomp do not",
+            "only bubblewrap without root needs user namespaces; Landlock and seccomp do not",
         ),
     }
 }

@@ -27,7 +27,7 @@ use crate::spans;
 /// The options of the proxy.
 #[derive(Debug, Clone, Args)]
 pub(super) struct Standing {
-    /// The server that receives all requests: its URL without `/v1` and anything after it [default:
+    /// The server that receives all requests: its URL up to but not including `/v1` [default:
     /// OpenAI or Anthropic, depending on the request]
     #[arg(long, value_name = "URL")]
     upstream: Option<String>,
