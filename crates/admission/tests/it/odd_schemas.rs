@@ -181,8 +181,8 @@ fn an_unknown_type_is_named() {
     let (catalog, _) = Catalog::known([tool]);
     let (_, issues) = Admission::compile(&catalog, AdmissionSettings::default());
     let messages: Vec<String> = issues.into_iter().map(|issue| issue.message).collect();
-    let expected = "the schema's `/properties/a/type` cannot be checked: \"strng\" is not a type of \
-                    JSON Schema; the rest is checked";
+    let expected = "the schema's `/properties/a/type` cannot be checked: \"strng\" is not a JSON \
+                    Schema type; the rest is checked";
     assert!(messages.iter().any(|message| message == expected), "{messages:?}");
 }
 

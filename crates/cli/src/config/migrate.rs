@@ -240,8 +240,8 @@ mod tests {
         let wrong = migrate("[agent]\nmax_tool_retries = 3\n[tools.retry]\nmax_attempts = 2\n");
         assert_eq!(
             wrong.unwrap_err().to_string(),
-            "`[agent].max_tool_retries` is 3, but `[tools.retry].max_attempts` is 2: they are the \
-             same key"
+            "`[agent].max_tool_retries` is 3, but `[tools.retry].max_attempts` is 2: both names \
+             mean the same key"
         );
         let wrong = migrate("tools = 3\n[agent]\nmax_tool_retries = 3\n").unwrap_err();
         assert!(wrong.to_string().starts_with("`tools` is not a table"), "{wrong}");

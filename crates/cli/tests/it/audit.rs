@@ -483,7 +483,8 @@ fn a_log_that_was_cut_or_emptied_shows_beside_its_ledger() {
     let cut = verify();
     assert_eq!(cut.code, 1, "{}", cut.out);
     assert!(
-        cut.out.contains("the log has no line for 2 finished calls in the ledger"),
+        cut.out
+            .contains("truncated or rewritten: it has no line for 2 finished calls in the ledger"),
         "{}",
         cut.out
     );

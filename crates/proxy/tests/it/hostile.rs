@@ -138,7 +138,7 @@ fn nothing_passes_where_nobody_judges() {
                     "{on:?}\n{stream}\n=>\n{}",
                     told.text
                 );
-                let named = told.text.contains("rm_rf") && !told.text.contains("call of `rm_rf`");
+                let named = told.text.contains("rm_rf") && !told.text.contains("call to `rm_rf`");
                 assert!(!named, "{on:?}\n{stream}\n=>\n{}", told.text);
             }
         }
@@ -205,7 +205,7 @@ fn nothing_passes_in_one_piece_where_nobody_judges() {
                 request["stream"] = json!(false);
                 let told = desk.ask(on.path(), &request).await;
                 assert!(!told.text.contains("have cancelled order"), "{answer}\n=>\n{}", told.text);
-                let named = told.text.contains("rm_rf") && !told.text.contains("call of `rm_rf`");
+                let named = told.text.contains("rm_rf") && !told.text.contains("call to `rm_rf`");
                 assert!(!named, "{answer}\n=>\n{}", told.text);
             }
         }
