@@ -114,7 +114,7 @@ impl Context {
         let opens = range.start == self.start && range.len() <= 2 && clause.mood == Mood::Asserted;
         let comma = tokens.get(range.end).is_some_and(|t| t.is(','));
         let words = tokens.get(range.clone()).unwrap_or_default();
-        let leads = range.start == self.start && only_leads(words);
+        let leads = range.start == self.start && only_leads(words, tokens.get(range.end + 1));
         if comma && (opens && !verbal || leads) {
             self.mood = None;
         }

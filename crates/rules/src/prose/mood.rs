@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use super::lexicon::Tags;
+use counterfoil_model::Family;
+
+use super::lexicon::{Action, Tags};
 use super::predicate::{Group, Subject};
 use super::sentences::Sentence;
 use super::token::{Token, TokenKind};
@@ -104,9 +106,13 @@ impl Context {
 }
 
 /// "As you asked,", "As requested,", "As I said,": whether the beginning of a sentence leads to what
-/// the speaker tells, rather than to what others say.
-pub(super) fn only_leads(words: &[Token]) -> bool {
-    let mut words = words.iter().filter(|t| t.kind == TokenKind::Word);
+/// the speaker tells, rather than to what others say. `next` is the first word after it.
+pub(super) fn only_leads(words: &[Token], next: Option<&Token>) -> bool {
+    let words: Vec<&Token> = words.iter().filter(|t| t.kind == TokenKind::Word).collect();
+    if is_for_reader(&words, next) {
+        return true;
+    }
+    let mut words = words.into_iter();
     let first = words.next();
     let small = tags![AGENT, ADVERB, HAVE, PREPOSITION, EARLIER];
     let told = |t: &Token| t.has(Tags::REPORT);
@@ -121,6 +127,31 @@ pub(super) fn only_leads(words: &[Token]) -> bool {
     });
     let opens = |t: &Token| t.has(Tags::SUBORDINATE) && !t.has(Tags::CONDITIONAL);
     first.is_some_and(opens) && plain && tells == 1 && (asked || !by_user)
+}
+
+/// "As you can see,", "As you would expect,", "If you look at the log, I …": what the reader knows, or
+/// where to look, is no condition. "If you find a fault, I …" is one.
+fn is_for_reader(words: &[&Token], next: Option<&Token>) -> bool {
+    let [first, reader, behind @ ..] = words else { return false };
+    let [between @ .., last] = behind else { return false };
+    if !reader.has(Tags::USER) || behind.iter().any(|t| t.has(tags![NEGATION, REPORT])) {
+        return false;
+    }
+    let looks = |t: &Token| {
+        t.has(Tags::BASE)
+            && !t.has(Tags::PERCEIVE)
+            && matches!(t.verb, Some(Action::Of(Family::Read | Family::Search)))
+    };
+    let own = next.is_some_and(|t| t.has(Tags::AGENT));
+    if first.has(Tags::CONDITIONAL) {
+        return own && behind.first().is_some_and(|t| looks(t));
+    }
+    // "As you noticed, all tests pass": what the reader saw.
+    let modal = between.iter().any(|t| t.has(Tags::MODAL));
+    first.has(Tags::SUBORDINATE)
+        && first.has(Tags::PREPOSITION)
+        && between.iter().all(|t| t.has(tags![MODAL, ADVERB, HAVE]))
+        && (last.has(Tags::PERCEIVE) && (modal || own) || last.has(Tags::HEDGE) && modal)
 }
 
 fn is_denied(tokens: &[Token], sentence: &Sentence, range: &Range<usize>) -> bool {
