@@ -1,4 +1,4 @@
-use counterfoil_model::{Code, Format, Mode};
+use counterfoil_model::{Code, Format, Mode, Role};
 
 use crate::facts::{Execution, Facts};
 use crate::findings::{Findings, Note};
@@ -30,7 +30,9 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention) {
     let Mention { claim, name, .. } = mention;
     let turn = claim.turn;
     // Another tool may do the same.
-    if mention.by_deed && facts.record().count_before(turn) > 0 {
+    if mention.by_deed && facts.record().count_before(turn) > 0
+        || mention.alone && is_no_report(facts, turn)
+    {
         return;
     }
     let provable = match used(facts, name, turn) {
@@ -100,6 +102,16 @@ fn not_used(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, p
     }
 }
 
+/// Whether "Using the X service." may answer a question, or announce a call.
+fn is_no_report(facts: &Facts<'_>, turn: usize) -> bool {
+    let mut before = facts.transcript().messages.iter().take(turn).rev();
+    let asked = before.find(|message| message.role == Role::User);
+    let asks = |word: &str| ["how", "what", "which"].iter().any(|w| word.eq_ignore_ascii_case(w));
+    let mut words = asked.iter().flat_map(|message| message.text.split(' '));
+    words.any(|word| asks(word) || word.contains('?'))
+        || facts.record().executions().iter().any(|execution| execution.called_at >= turn)
+}
+
 /// Returns why a call does not count as use: its tool is marked as not available, or is not
 /// registered and returned nothing.
 fn cannot_have_run(facts: &Facts<'_>, execution: &Execution<'_>, name: &str) -> Option<String> {
@@ -114,14 +126,15 @@ fn cannot_have_run(facts: &Facts<'_>, execution: &Execution<'_>, name: &str) -> 
     }
 }
 
-/// Whether a coding agent's own log, which always has the calls, has none before the claim that a
-/// tool was called.
+/// Whether a coding agent's own log, which always has the calls, has none, and nobody else spoke of
+/// the tool. Next to other calls, one of them may be what the agent calls by this name.
 fn calls_nothing(facts: &Facts<'_>, mention: &Mention) -> bool {
     use Format as F;
     let format = facts.transcript().format;
     matches!(format, F::ClaudeCode | F::Codex | F::CodexExec | F::GeminiCli | F::Opencode)
         && mention.noun.starts_with("tool")
         && facts.record().executions().is_empty()
+        && !is_subject_matter(facts, mention)
 }
 
 /// Whether the name may be part of the topic rather than a tool of the agent: it occurs in what the

@@ -1,5 +1,6 @@
 //! Names spelled like code among the names of tools: "search_trains, book_train, fare_compare".
 
+use super::mention::gives_value;
 use super::thing::{Thing, bare_name};
 use crate::prose::{BlockKind, Clause, Kinds, Prose, Tags, Token, TokenKind};
 
@@ -91,6 +92,20 @@ pub(super) fn labelled_tools(
         ours.then(|| Thing { name, noun: "tool".to_owned(), tokens: at..at + 1 })
     };
     (sentence.tokens.start + 3..).zip(rest).filter_map(thing).collect()
+}
+
+/// "Results using X: 42", "Using X: the price is 42": whether a tool is the title of a value.
+pub(super) fn titles(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
+    let lead = prose.tokens(clause.tokens.start..thing.tokens.start);
+    let result = |t: &Token| prose.is(t, words!["result", "results", "output", "findings"]);
+    let means = |t: &Token| prose.is(t, words!["using", "via", "through", "with", "from", "of"]);
+    let stated =
+        lead.iter().any(result) || prose.sentence_of(clause).iter().any(|t| t.has(Tags::BE));
+    prose.tokens.get(thing.tokens.end).is_some_and(|t| t.is(':'))
+        && lead.iter().all(|t| means(t) || result(t) || t.has(Tags::DETERMINER))
+        && lead.iter().any(means)
+        && stated
+        && gives_value(prose, clause, thing)
 }
 
 /// `get_weather`: a name of several words, spelled like code.

@@ -2,7 +2,7 @@ use std::ops::Range;
 
 use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind};
 
-use super::listed::{labelled_tools, labels, listed_tools};
+use super::listed::{labelled_tools, labels, listed_tools, titles};
 use super::thing::{Thing, bare_name};
 use crate::action::stem;
 use crate::facts::Answer;
@@ -27,6 +27,8 @@ pub(crate) struct Mention {
     pub(crate) loose: bool,
     /// Whether its name is not said, but what it does: "I searched the database".
     pub(crate) by_deed: bool,
+    /// Whether the answer says nothing else: "Using the X service."
+    pub(crate) alone: bool,
 }
 
 /// The tools that one answer says it used. `catalogued` returns whether a name is a tool's.
@@ -48,7 +50,11 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
         }
         let named = things(prose, clause, catalogued);
         let used = named.into_iter().filter_map(|thing| {
-            let done = || catalogued(&thing.name) && was_done_with(prose, clause, &thing);
+            let known = catalogued(&thing.name);
+            let done = || {
+                was_done_with(prose, clause, &thing, known)
+                    || known && titles(prose, clause, &thing)
+            };
             let called = use_of(prose, index, clause, &thing, after);
             let called = called.or_else(|| done().then_some(true))?;
             Some((thing, called))
@@ -69,7 +75,8 @@ fn mention(answer: &Answer<'_>, clause: &Clause, thing: Thing, called: bool) -> 
     let objects = vec![Object { kind: ObjectKind::Tool, text: thing.name.clone() }];
     let loose = thing.is_loud(&answer.prose, clause);
     let claim = answer.prose.claim(clause, ClaimKind::Tool, objects, answer.turn);
-    Mention { claim, name: thing.name, noun: thing.noun, called, loose, by_deed: false }
+    let alone = thing.is_alone(&answer.prose);
+    Mention { claim, name: thing.name, noun: thing.noun, called, loose, by_deed: false, alone }
 }
 
 /// "I searched the database", where a tool is called `search_database`: the tools whose whole name is
@@ -361,7 +368,7 @@ fn used_by_gerund(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thin
     let near = prose.clauses.get(near).unwrap_or_default();
     let named = thing.is_named_service();
     let told = |p: &Predicate| is_own(p) || (named && is_passive(p));
-    let states = named && states_value(prose, clause, thing);
+    let states = named && (states_value(prose, clause, thing) || thing.is_alone(prose));
     Some(
         states
             || near.iter().filter(|c| c.sentence == clause.sentence).any(|c| {
@@ -395,15 +402,19 @@ fn ends_or_has_purpose(prose: &Prose<'_>, rest: &[Token]) -> bool {
     words.next().is_none_or(|first| prose.is(first, words!["to", "for"]))
 }
 
-/// "The message was sent using the X tool".
-fn was_done_with(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
+/// "The message was sent using the X tool"; if there is no such tool, only "This was verified …",
+/// for a thing may have been sent or built by others.
+fn was_done_with(prose: &Prose<'_>, clause: &Clause, thing: &Thing, known: bool) -> bool {
     let behind = prose.tokens(thing.tokens.end..clause.tokens.end);
     clause.predicates.iter().any(|p| {
         let between = prose.tokens(p.verb + 1..thing.tokens.start);
         let means = between.iter().rev().find(|t| !t.has(Tags::DETERMINER));
+        let users = prose.tokens(p.subject_tokens.clone()).iter().any(|t| t.has(Tags::USER_OWN));
+        let read = p.action == Action::Of(Family::Read);
+        let checked = thing.noun == "tool" && read && !users;
         is_passive(p)
             && !p.negated
-            && thing.is_named_service()
+            && (known && thing.is_named_service() || checked)
             && ends_or_has_purpose(prose, behind)
             && p.verb < thing.tokens.start
             && means.is_some_and(|t| prose.is(t, words!["using", "via", "through", "with"]))
@@ -428,18 +439,24 @@ fn was_used(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
 /// "Using the X tool, the answer is 42", "The answer, using the X tool, is 42": whether the
 /// sentence states a value as the result.
 fn states_value(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
-    let Some(sentence) = prose.sentences.get(clause.sentence) else { return false };
-    let rest = prose.tokens(thing.tokens.end..sentence.tokens.end);
+    let comma = prose.tokens.get(thing.tokens.end).is_some_and(|t| t.is(','));
+    comma
+        && prose.sentence_of(clause).iter().any(|t| t.has(Tags::BE))
+        && gives_value(prose, clause, thing)
+}
+
+/// Whether a value follows in a sentence that leaves nothing open.
+pub(super) fn gives_value(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
+    let tokens = prose.sentence_of(clause);
     let open = tags![MODAL, HEDGE, NEGATION, INTEND, USER_OWN];
     let open = |t: &Token| t.has(open) || t.is('?') || prose.is(t, words!["you", "if", "when"]);
     let value = |t: &Token| {
         let number = matches!(t.kind, TokenKind::Number | TokenKind::Money | TokenKind::Date);
         number || prose.is_name(t)
     };
-    rest.first().is_some_and(|t| t.is(','))
-        && rest.iter().any(|t| t.has(Tags::BE))
-        && rest.iter().any(value)
-        && !prose.tokens(sentence.tokens.clone()).iter().any(open)
+    let behind =
+        |t: &&Token| prose.tokens.get(thing.tokens.end).is_some_and(|end| t.start >= end.start);
+    tokens.iter().filter(behind).any(value) && !tokens.iter().any(open)
 }
 
 /// "The X API confirms …": whether the tool is the source of the statement.

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::prose::{Clause, Predicate, Prose, Token};
+use crate::prose::{BlockKind, Clause, Predicate, Prose, Tags, Token};
 
 /// A noun phrase that may be a tool.
 pub(super) struct Thing {
@@ -16,6 +16,18 @@ impl Thing {
         !self.noun.is_empty()
             && prose.tokens(self.tokens.clone()).iter().all(loud)
             && clause.predicates.iter().any(verb)
+    }
+
+    /// "Using the X service.": whether an answer consists of these words.
+    pub(super) fn is_alone(&self, prose: &Prose<'_>) -> bool {
+        let ([_], [block]) = (&*prose.sentences, &*prose.blocks) else { return false };
+        let (before, behind) = prose.tokens.split_at(self.tokens.end.min(prose.tokens.len()));
+        let mut words = before.iter().filter(|t| !t.has(Tags::DETERMINER));
+        block.kind == BlockKind::Paragraph
+            && self.is_named_service()
+            && words.next().is_some_and(|t| t.has(Tags::GERUND))
+            && words.count() == self.tokens.len()
+            && behind.iter().all(|t| t.is('.'))
     }
 
     /// Whether it is a tool, service or interface with a proper name: "the FactChecker API".

@@ -127,6 +127,10 @@ impl Reader {
         let outcome = Outcome { text: rest.to_owned(), ..Outcome::default() };
         match word {
             "tools" => self.tools(rest)?,
+            "log" => {
+                let format = Format::from_name(rest).ok_or(format!("`{rest}` is no format"))?;
+                self.transcript.format = format;
+            }
             "system" => self.say(Role::System, rest),
             "user" => self.say(Role::User, rest),
             "assistant" => self.say(Role::Assistant, rest),
