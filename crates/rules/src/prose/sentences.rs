@@ -13,9 +13,6 @@ const LONGEST: usize = 400;
 /// A sentence, or a line that counts as one.
 #[derive(Debug, Clone)]
 pub(crate) struct Sentence {
-    /// Its position, without surrounding white space.
-    #[cfg(test)]
-    pub(crate) span: Span,
     /// The index of its block.
     pub(crate) block: usize,
     /// Its tokens.
@@ -49,8 +46,6 @@ pub(crate) fn sentences(
         let range = from..at + 1;
         from = at + 1;
         let Some(last) = tokens.get(at) else { continue };
-        #[cfg(test)]
-        let Some(head) = tokens.get(range.start) else { continue };
         let closing = tokens.get(range.clone()).unwrap_or_default().iter().rev().take(3);
         // "titled 'Are you free?'": a quoted question.
         let mark = closing.filter(|t| !t.quoted).find_map(|t| match t.kind {
@@ -60,8 +55,6 @@ pub(crate) fn sentences(
             _ => None,
         });
         out.push(Sentence {
-            #[cfg(test)]
-            span: Span::new(head.start as usize, last.end as usize),
             block: index,
             question: matches!(mark, Some('?' | '？')),
             introduces: matches!(last.kind, TokenKind::Symbol(':' | '：')),
@@ -129,10 +122,14 @@ fn ends_with_article(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::Prose;
+    use super::{Sentence, Span};
 
     fn check(text: &str, expected: &[&str]) {
         let prose = Prose::read(text);
-        let found: Vec<_> = prose.sentences.iter().map(|s| s.span.slice(text)).collect();
+        let first = |s: &Sentence| prose.tokens[s.tokens.start].start as usize;
+        let last = |s: &Sentence| prose.tokens[s.tokens.end - 1].end as usize;
+        let found: Vec<_> =
+            prose.sentences.iter().map(|s| Span::new(first(s), last(s)).slice(text)).collect();
         assert_eq!(found, expected, "{text:?}");
     }
 
