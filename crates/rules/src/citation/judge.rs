@@ -31,7 +31,11 @@ fn judged(facts: &Facts<'_>) -> Vec<Citation> {
     if said.is_empty() {
         return Vec::new();
     }
-    let bench = Bench { register: Register::new(facts), facts };
+    let mut register = Register::new(facts);
+    for (answer, cited) in &said {
+        register.learn(answer.turn, cited.ids.iter().map(|mention| mention.id.as_str()));
+    }
+    let bench = Bench { register, facts };
     let mut found = Vec::new();
     for (answer, cited) in &said {
         bench.message(answer, cited, &mut found);
@@ -50,6 +54,7 @@ impl Bench<'_, '_> {
         let mut done: BTreeSet<&str> = BTreeSet::new();
         for stated in &cited.objects {
             found.extend(match stated.in_words {
+                _ if stated.titled => self.titled(answer, stated),
                 true => self.altered_list(answer.prose.text, stated, answer.turn),
                 false => {
                     let first = stated.id.as_deref().is_some_and(|id| done.insert(id));
@@ -229,6 +234,7 @@ impl Bench<'_, '_> {
         let recorded = known.tools.first()?;
         let stated = match line.trim_start().starts_with(['|', '-', '*', '•']) {
             true => self.named_in_row(prose, start, row),
+            false if is_by_means(prose, start, line) => self.named_in_row(prose, start, row),
             false => self
                 .named_before(line)
                 .or_else(|| self.described_before(line, recorded))
@@ -277,6 +283,20 @@ impl Bench<'_, '_> {
         let open = |t: &Token| span.contains(t.span()) && t.has(open);
         (spelled && !prose.tokens.iter().any(open)).then_some(stated)
     }
+}
+
+/// "Using run_speed_test, I measured 125 Mbps (": whether a line that leads to an id begins with the
+/// tool that was used for the only thing it tells.
+fn is_by_means(prose: &Prose<'_>, start: usize, line: &str) -> bool {
+    let led = line.split_once([' ', '`']).filter(|(first, _)| {
+        ["using", "with", "via", "through"].contains(&first.to_ascii_lowercase().as_str())
+    });
+    let told = led.and_then(|_| line.split_once(", ")).map_or("", |(_, told)| told);
+    let span = Span::new(start + line.len() - told.len(), start + line.len());
+    let joins = tags![COORDINATE, SUBORDINATE];
+    let mut within = prose.tokens.iter().filter(|t| span.contains(t.span()));
+    within.clone().any(|t| t.has(Tags::AGENT))
+        && !within.any(|t| t.has(joins) || t.is(',') || t.is(';'))
 }
 
 /// "An id looks like ping_…", "for example (execution_id: ping_…)", "what is ping_…?", "no execution
@@ -347,182 +367,5 @@ fn claim(text: &str, span: Span, id: Option<&str>, tool: Option<&str>, turn: usi
             .collect(),
         span,
         turn,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use counterfoil_model::{
-        Catalog, Format, Message, Outcome, RecordedReceipt, Role, Tool, ToolCall, Transcript,
-    };
-    use serde_json::json;
-
-    use crate::check::check as judged;
-    use crate::settings::Settings;
-
-    const ID: &str = "ping_1735999999123_9f3a01bc";
-
-    /// A session in which `ping` is called once, and the agent's message after it.
-    fn session(result: &str, said: &str) -> Transcript {
-        let mut transcript = Transcript::new("s", Format::OpenaiChat);
-        let tools = ["ping", "run_speed_test"].map(Tool::named);
-        transcript.catalog = Catalog::known(tools).0;
-        let call = ToolCall::new("c1", "ping", "{}");
-        let outcome = Outcome { call_id: "c1".into(), text: result.into(), ..Outcome::default() };
-        let time = Some(1_735_999_999_123 + 400_000);
-        transcript.messages = vec![
-            Message::text(Role::User, "Is the line up?"),
-            Message { calls: vec![call], ..Message::text(Role::Assistant, "") },
-            Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") },
-            Message { time, ..Message::text(Role::Assistant, said) },
-        ];
-        transcript
-    }
-
-    fn codes(transcript: &Transcript, settings: &Settings) -> Vec<String> {
-        let report = judged(transcript, settings);
-        let mut codes: Vec<String> = report
-            .findings
-            .iter()
-            .filter(|f| f.code.0.starts_with("CS"))
-            .map(|f| format!("{} {}", f.code, f.severity.name()))
-            .collect();
-        codes.sort();
-        codes
-    }
-
-    fn check(result: &str, said: &str, expected: &[&str]) {
-        let found = codes(&session(result, said), &Settings::default());
-        assert_eq!(found, expected, "{result} | {said}");
-    }
-
-    const UP: &str =
-        r#"{"latency_ms": 15, "state": "up", "execution_id": "ping_1735999999123_9f3a01bc"}"#;
-
-    #[test]
-    fn ids() {
-        check(UP, &format!("The line is up (execution_id: {ID})."), &[]);
-        check("up\n(execution_id: ping_1735999999123_9f3a01bc)", &format!("Up. {ID}"), &[]);
-        check(UP, "Up (execution_id: ping_1735999999999_00000000).", &["CS001 error"]);
-        check("up", &format!("Up (execution_id: {ID})."), &["CS001 error"]);
-        check("up", &format!("See {ID}."), &["CS001 error"]);
-        check("up", "The dump is in backup_1735999999123_9f3a01bc.", &[]);
-        check("up", "An id looks like `tmp/ping_1735999999123_9f3a01bc`.", &[]);
-        check(
-            UP,
-            &format!("{{\"execution_id\": \"{ID}\", \"tool_name\": \"run_speed_test\"}}"),
-            &["CS002 error"],
-        );
-    }
-
-    #[test]
-    fn a_unit_may_be_attached() {
-        let list = |latency: &str| format!("Ping (execution_id: {ID}):\n- Latency: {latency}\n");
-        let recorded =
-            |latency: &str| format!("{{\"latency\": {latency}, \"execution_id\": \"{ID}\"}}");
-        for latency in ["35", "35 ms", "35ms"] {
-            check(&recorded("15"), &list(latency), &["CS005 error"]);
-            check(&recorded("\"15ms\""), &list(latency), &["CS005 error"]);
-        }
-        check(&recorded("\"15ms\""), &list("15 ms"), &[]);
-        check(&recorded("15"), &list("15ms"), &[]);
-    }
-
-    #[test]
-    fn contents() {
-        let object =
-            |rest: &str| format!("{{\"tool_name\": \"ping\", \"execution_id\": \"{ID}\", {rest}}}");
-        check(UP, &object("\"latency_ms\": 15.0, \"state\": \"up\""), &[]);
-        check(UP, &object("\"latency_ms\": 51"), &["CS005 error"]);
-        check(UP, &object("\"download\": 125"), &["CS005 error"]);
-        check(UP, &object("\"summary\": \"all fine\""), &[]);
-    }
-
-    #[test]
-    fn results_without_ids() {
-        let fake = "Tool result: {'tool_name': 'run_speed_test', 'download': 125}";
-        check("up", fake, &["CS006 error"]);
-        check("up", "{\"tool_name\": \"run_speed_test\", \"download\": 125}", &["CS006 error"]);
-        check("up", "```json\n{\"tool\": \"run_speed_test\", \"result\": 5}\n```", &[]);
-        check("up", "Tool result: {\"tool\": \"ping\", \"result\": \"up\"}", &[]);
-        // A tool that does not exist.
-        for made_up in [
-            "{\"tool_name\": \"trace_route\", \"result\": {\"hops\": 4}}",
-            "{\"command_executed\": \"trace_route(host='a')\", \"output\": \"4 hops\"}",
-            "Here it is:\n{\"function\": \"traceRoute\", \"result\": 4}",
-            "Route of the line: {\"tool_name\": \"trace_route\", \"hops\": 4}",
-        ] {
-            check("up", made_up, &["CS006 error"]);
-        }
-        check(UP, "{\"tool\": \"ping\", \"result\": {\"state\": \"up\"}}", &["CS006 error"]);
-        // No id was available, so the object has to match what some call returned.
-        check("7", "Tool result: {\"tool_name\": \"ping\", \"result\": \"8\"}", &["CS005 error"]);
-        check("{\"hosts\": 7}", "{\"tool_name\": \"ping\", \"hosts\": 8}", &["CS005 error"]);
-        check("7 hosts up", "{\"tool_name\": \"ping\", \"result\": \"all 7 are up\"}", &[]);
-        check("[1, 2]", "{\"tool_name\": \"ping\", \"result\": {\"count\": 2}}", &[]);
-        check("7 hosts", "Tool result: {\"tool_name\": \"ping\", \"result\": \"7 hosts\"}", &[]);
-        check("7 hosts", "{\"tool_name\": \"ping\", \"hosts\": 7}", &[]);
-        check("7", "It printed {\"tool_name\": \"ping\", \"result\": \"8\"} once.", &[]);
-        check(
-            UP,
-            &format!(
-                "{{\"tool\": \"ping\", \"result\": {{\"state\": \"up\"}}}}\n(execution_id: {ID})"
-            ),
-            &[],
-        );
-        for honest in [
-            "{\"tool\": \"run_speed_test\", \"arguments\": {\"host\": \"a\"}}",
-            "{\"tool_name\": \"run_speed_test\", \"description\": \"Measures\", \"parameters\": {\"n\": 1}}",
-            "{\"tool_name\": \"run_speed_test\", \"allowed\": true, \"max_calls\": 5}",
-            "```python\ntools = [{'tool_name': 'run_speed_test', 'result': 5}]\n```",
-            "```json\n{\"function\": \"parse\", \"line\": 12}\n```",
-            "{\"tool_name\": \"run_speed_test\", \"result\": \"<result>\"}",
-            "I would call the `run_speed_test` function next.",
-            "The server answers with {\"tool\": \"trace_route\", \"result\": {\"hops\": 4}}.",
-            "{\"tool\": \"final_answer\", \"result\": \"The line is up.\"}",
-            "{\"tool\": \"wrench\", \"result\": 4}",
-        ] {
-            check("up", honest, &[]);
-        }
-    }
-
-    #[test]
-    fn receipts() {
-        use counterfoil_model::Status;
-        let with = |status, said: &str| {
-            let mut transcript = session("up", said);
-            transcript.receipts = Some(vec![RecordedReceipt {
-                id: ID.to_owned(),
-                tool: "ping".to_owned(),
-                call_id: Some("c1".to_owned()),
-                status,
-                started: Some(1_735_999_999_123),
-                ended: None,
-                result: Some(json!({"latency_ms": 15})),
-            }]);
-            transcript
-        };
-        let cited = format!("The line is up (execution_id: {ID}).");
-        let day = Settings::default();
-        let short = Settings { execution_window_secs: 300, ..Settings::default() };
-        for (status, said, settings, expected) in [
-            (Status::Completed, cited.as_str(), &day, vec![]),
-            (Status::Completed, cited.as_str(), &short, vec!["CS003 warning"]),
-            (Status::Failed, cited.as_str(), &day, vec!["CS004 error"]),
-            (Status::Failed, &format!("The ping failed (execution_id: {ID})."), &day, vec![]),
-            (Status::Completed, "Up (execution_id: exec-0042).", &day, vec!["CS001 error"]),
-        ] {
-            assert_eq!(codes(&with(status, said), settings), expected, "{status:?} {said}");
-        }
-    }
-    #[test]
-    fn printed_traffic() {
-        check("up", "Action: ping\nAction Input: a\nObservation: 3 hosts up", &["CS013 error"]);
-        check("3 hosts up", "Action: ping\nAction Input: a\nObservation: 3 hosts up", &[]);
-        check("{\"hosts\":3}", "<tool_result>\n{ \"hosts\": 3 }\n</tool_result>", &[]);
-        check("up", "Action: run_speed_test\nAction Input: {}", &[]);
-        check("up", "**Action:** restart\n**Observation:** the lamp is green in 5 s", &[]);
-        check("3 of 4 up", "Tool result: three of 4 are up", &[]);
-        check("3 of 4 up", "Tool result: 97 of 98 are up", &["CS013 error"]);
     }
 }

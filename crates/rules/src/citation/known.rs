@@ -150,6 +150,17 @@ impl<'f> Register<'f> {
         }
     }
 
+    /// An agent that cites receipts was shown their ids, even if the record keeps ids apart from the
+    /// results: it has those of its other executions, too.
+    pub(crate) fn learn<'i>(&mut self, turn: usize, mut cited: impl Iterator<Item = &'i str>) {
+        let shown = |id: &str| {
+            self.get(id, turn).is_some() && !self.is_told(id, turn) && !self.is_seen(id, turn)
+        };
+        if cited.any(shown) {
+            self.shown_from = Some(self.shown_from.map_or(turn, |first| first.min(turn)));
+        }
+    }
+
     /// The execution with this id, if it was known before message `turn`.
     pub(crate) fn get(&self, id: &str, turn: usize) -> Option<&Known<'f>> {
         self.known.get(id).filter(|known| known.since <= turn)

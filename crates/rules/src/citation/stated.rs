@@ -41,6 +41,8 @@ pub(crate) struct Stated {
     /// Whether it is a list below a line with an id, which may reword the result: only its numbers
     /// are kept.
     pub(crate) in_words: bool,
+    /// Whether only the words before it name its tool: "run_speed_test result:".
+    pub(crate) titled: bool,
 }
 
 /// The kind of text that contains an object or an id.
@@ -89,10 +91,12 @@ pub(crate) fn cited(text: &str) -> Cited {
     let ids = mentions(text);
     static NAMES: LazyLock<Signs> =
         LazyLock::new(|| Signs::new(&["tool", "function", "command_executed"]));
-    if ids.is_empty() && !NAMES.stand_in(text) && !contains_label(text) {
+    let mut titles = titles(text);
+    if ids.is_empty() && titles.is_empty() && !NAMES.stand_in(text) && !contains_label(text) {
         return Cited { ids, ..Cited::default() };
     }
     let fences = Fences::find(text);
+    titles.retain(|at, _| fences.setting(*at) == Setting::Plain);
     let mut found: Vec<Stated> = objects(text, speaks_of_tool)
         .into_iter()
         .map(|literal| {
@@ -109,8 +113,8 @@ pub(crate) fn cited(text: &str) -> Cited {
         })
         .filter(|stated| stated.id.is_some() || stated.tool.is_some())
         .collect();
-    let after = objects_after_ids(text, &ids, &fences);
-    let lists = headed_blocks(text, &ids, &fences);
+    let after = objects_after(text, &ids, &titles, &fences);
+    let lists = headed_blocks(text, &ids, &titles, &fences);
     let apart = |list: &Stated| !after.iter().any(|object| object.span.overlaps(list.span));
     found.extend(lists.into_iter().filter(apart));
     found.extend(after);
@@ -143,12 +147,15 @@ fn stated(span: Span, members: Map<String, Value>, headed: bool, setting: Settin
         setting,
         alone: false,
         in_words: false,
+        titled: false,
     };
     let mut named: BTreeMap<usize, String> = BTreeMap::new();
     for (key, value) in members {
         let name = folded(&key);
         if name == "executionid" {
-            one.id = value.as_str().map(str::to_owned).filter(|id| !id.trim().is_empty());
+            let id = value.as_str().map(str::to_owned);
+            let id = id.or_else(|| value.as_u64().map(|id| id.to_string()));
+            one.id = id.filter(|id| !id.trim().is_empty());
             continue;
         }
         let rank = TOOL_KEYS.iter().position(|k| *k == name);
@@ -169,7 +176,7 @@ fn stated(span: Span, members: Map<String, Value>, headed: bool, setting: Settin
 }
 
 /// The tool that a value names: `name`, or `name(…)`.
-fn tool_of(value: &str) -> Option<String> {
+pub(super) fn tool_of(value: &str) -> Option<String> {
     let value = value.trim();
     let name = value.split_once('(').map_or(value, |(name, _)| name.trim_end());
     let is_name = !name.is_empty()
@@ -191,10 +198,9 @@ fn introduces(line: &str, tool: &str) -> bool {
     let line = line.rsplit(". ").next().unwrap_or(line);
     let lower = line.to_ascii_lowercase();
     let tool = tool.to_ascii_lowercase();
-    let result = |word: &str| matches!(word, "result" | "results" | "output" | "response");
-    let words = || lower.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let words = || lower.split(|c: char| !is_of_name(c));
     lower.ends_with(':')
-        && words().any(result)
+        && words().any(|word| RESULT.contains(&word))
         && words().any(|word| word == tool || is_part(word, &tool))
         && only_speaks_of(&lower, &tool)
 }
@@ -207,7 +213,7 @@ pub(super) fn is_part(word: &str, tool: &str) -> bool {
 /// Whether a text names nothing but a tool, given in small letters, and its execution.
 pub(super) fn only_speaks_of(text: &str, tool: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    let mut words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let mut words = text.split(|c: char| !is_of_name(c));
     words.all(|word| {
         let plain = sets::BETWEEN_TOOL_AND_ID.list.contains(&word);
         word.is_empty() || word == tool || plain || is_part(word, tool)
@@ -222,41 +228,106 @@ fn is_head(line: &str) -> bool {
     ends && heads().any(|head| line.contains(head))
 }
 
-/// Objects that name neither a tool nor an execution, directly after words that cite an execution:
-/// "The tool returned (execution_id: …): {…}".
-fn objects_after_ids(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
-    let places: BTreeMap<usize, &str> = ids
-        .iter()
-        .filter_map(|mention| {
-            let head = text.get(..mention.span.end)?.rsplit('\n').next()?;
-            let rest = text.get(mention.span.end..)?.trim_start_matches(ENDS_CITATION).trim_start();
-            // The line that opens a fenced block.
-            let rest = match rest.strip_prefix("```") {
-                Some(fence) => fence.split_once('\n')?.1.trim_start(),
-                None => rest,
-            };
-            let cites = only_cites(head, &mention.id) && rest.starts_with('{');
-            cites.then_some((text.len() - rest.len(), mention.id.as_str()))
-        })
-        .collect();
+/// Objects that name neither a tool nor an execution, directly after words that do: "The tool
+/// returned (execution_id: …): {…}", "run_speed_test() -> {…}".
+fn objects_after(text: &str, ids: &[Mention], titles: &Titles, fences: &Fences) -> Vec<Stated> {
+    let cites = |mention: &&Mention| {
+        let head = text.get(..mention.span.end).unwrap_or_default();
+        only_cites(head.rsplit('\n').next().unwrap_or_default(), &mention.id)
+    };
+    let cited = ids.iter().filter(cites).map(|m| (m.span.end, (Some(&m.id), None)));
+    let named = titles.iter().map(|(end, tool)| (*end, (None, Some(tool))));
+    let places = cited.chain(named).filter_map(|(end, named)| {
+        let rest = text.get(end..)?.trim_start_matches(ENDS_CITATION).trim_start();
+        // The line that opens a fenced block.
+        let rest = match rest.strip_prefix("```") {
+            Some(fence) => fence.split_once('\n')?.1.trim_start(),
+            None => rest,
+        };
+        rest.starts_with('{').then_some((text.len() - rest.len(), named))
+    });
+    let places: BTreeMap<usize, (Option<&String>, Option<&String>)> = places.collect();
     if places.is_empty() {
         return Vec::new();
     }
     let after = |literal: Literal| {
-        let id = (*places.get(&literal.span.start)?).to_owned();
+        let (id, tool) = *places.get(&literal.span.start)?;
         let setting = fences.setting(literal.span.start);
         let speaks = speaks_of_tool(&literal.members);
         let object = stated(literal.span, literal.members, true, setting);
-        (!speaks).then_some(Stated { id: Some(id), ..object })
+        let (id, tool, titled) = (id.cloned(), tool.cloned(), tool.is_some());
+        (!speaks).then_some(Stated { id, tool: tool.or(object.tool), titled, ..object })
     };
     objects(text, |_| true).into_iter().filter_map(after).collect()
 }
 
+/// Where titles of results end, each with the tool that it names.
+type Titles = BTreeMap<usize, String>;
+
+/// The lines, or their parts before an object, that only announce the result of a tool.
+fn titles(text: &str) -> Titles {
+    let mut found = Titles::new();
+    let (mut before, mut at) = ("", 0);
+    for raw in text.split_inclusive('\n') {
+        let line = raw.split('{').next().unwrap_or(raw).trim_end();
+        if let Some(tool) = title(line).or_else(|| announced(before, line)) {
+            found.insert(at + line.len(), tool.to_owned());
+        }
+        at += raw.len();
+        before = if raw.trim().is_empty() { before } else { raw };
+    }
+    found
+}
+
+const RESULT: [&str; 4] = ["result", "results", "output", "response"];
+
+/// The only word of a text that is spelled like the name of a tool, with the texts around it.
+fn only_name(text: &str) -> Option<(&str, &str, &str)> {
+    let mut words = text.split(|c: char| !is_of_name(c)).filter(|word| word.contains('_'));
+    let name = words.next().filter(|_| words.next().is_none())?;
+    let (before, after) = text.split_once(name)?;
+    Some((before, name, after))
+}
+
+/// "run_speed_test result:", "run_speed_test() ->": the tool whose result a line only announces.
+fn title(line: &str) -> Option<&str> {
+    let line = line.trim_end_matches(['*', '`', ' ']);
+    let arrow = ["->", "=>", "→"].iter().any(|arrow| line.ends_with(arrow));
+    if !arrow && !line.ends_with(':') || line.starts_with('>') {
+        return None;
+    }
+    let (before, name, after) = only_name(line.rsplit(". ").next()?)?;
+    let call = after.strip_prefix('(').and_then(|call| call.split_once(')'));
+    let after = call.map_or(after, |(_, rest)| rest);
+    let mut words = [before, after].into_iter().flat_map(|part| part.split(|c| !is_of_name(c)));
+    let result = words.any(|word| RESULT.iter().any(|known| word.eq_ignore_ascii_case(known)));
+    let plain = only_speaks_of(before, "") && only_speaks_of(after, "");
+    (plain && (result || call.is_some())).then_some(name)
+}
+
+/// "Let me run run_speed_test.", before a line "Result:": the tool that was to be called.
+fn announced<'t>(before: &'t str, line: &str) -> Option<&'t str> {
+    let head = line.trim_matches(['*', '#', ' ']).strip_suffix(':')?;
+    RESULT.iter().find(|known| head.eq_ignore_ascii_case(known))?;
+    let (before, name, after) = only_name(before)?;
+    let before = before.trim_end_matches(['`', '*', ' ']);
+    let verb = before.strip_suffix(" the").unwrap_or(before).rsplit(' ').next()?;
+    let denied = before.contains("n't ") || before.contains(" not ");
+    let calls = ["run", "running", "call", "calling", "use", "using"];
+    let ends = after.trim_matches(|c: char| !c.is_alphanumeric());
+    let calls = calls.contains(&verb.to_ascii_lowercase().as_str());
+    (calls && !denied && matches!(ends, "" | "tool" | "now")).then_some(name)
+}
+
+fn is_of_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 /// `key: value` lines below words such as "Tool result:", or below a line with an execution id.
-fn headed_blocks(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
+fn headed_blocks(text: &str, ids: &[Mention], titles: &Titles, fences: &Fences) -> Vec<Stated> {
     static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::new(sets::RESULT_HEADS.list));
     let mut found = Vec::new();
-    if ids.is_empty() && !ANY.stand_in(&text.to_ascii_lowercase()) {
+    if ids.is_empty() && titles.is_empty() && !ANY.stand_in(&text.to_ascii_lowercase()) {
         return found;
     }
     let mut block: Option<(Stated, Map<String, Value>)> = None;
@@ -282,9 +353,12 @@ fn headed_blocks(text: &str, ids: &[Mention], fences: &Fences) -> Vec<Stated> {
         let id = ids.iter().find(|id| (start..at).contains(&id.span.start));
         let id = id.filter(|id| only_cites(line, &id.id)).map(|id| id.id.clone());
         let headed = line.len() <= 80 && line.ends_with([':', '*', ']']) && is_head(line);
-        if headed || id.is_some() {
+        let tool = titles.get(&(start + raw.trim_end().len())).filter(|_| id.is_none());
+        if headed || id.is_some() || tool.is_some() {
             let head = stated(Span::new(at, at), Map::new(), headed, fences.setting(at));
-            block = Some((Stated { in_words: id.is_some(), id, ..head }, Map::new()));
+            let (titled, in_words) = (tool.is_some(), id.is_some() || tool.is_some());
+            let tool = tool.cloned();
+            block = Some((Stated { in_words, titled, id, tool, ..head }, Map::new()));
         }
     }
     found

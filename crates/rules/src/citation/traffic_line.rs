@@ -1,5 +1,6 @@
 //! Classifies a line of printed tool traffic.
 
+use super::stated::tool_of;
 use crate::prose::sets;
 
 /// How plainly printed output is presented as something that happened.
@@ -120,11 +121,7 @@ pub(super) fn printed_tool(text: &str) -> Option<String> {
     if text.is_empty() {
         return Some(String::new());
     }
-    let name = text.split('(').next().unwrap_or(text).trim();
-    let is_name = name
-        .bytes()
-        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.' | b'/' | b':'));
-    (is_name && !name.is_empty()).then(|| name.to_owned())
+    tool_of(text)
 }
 
 /// The tool that a line of a printed call object names.

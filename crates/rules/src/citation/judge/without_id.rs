@@ -1,12 +1,17 @@
 //! Results that are presented without an execution id.
 
-use super::Bench;
-use crate::citation::compare::difference;
-use crate::citation::fault::Fault;
+use counterfoil_model::Role;
+use serde_json::Value;
+
+use super::{Bench, claim};
+use crate::citation::compare::{Difference, difference, different_number, foreign_numbers};
+use crate::citation::fault::{Citation, Fault};
 use crate::citation::presented::{has_result_member, presents_result};
 use crate::citation::stated::{Cited, Setting, Stated, cited};
-use crate::prose::sets;
+use crate::facts::Answer;
+use crate::prose::{Clause, is_in_draft, sets};
 use crate::tool_use::same;
+use crate::values::each_figure;
 
 impl Bench<'_, '_> {
     /// Whether an object presents a tool's result without the id that it should carry.
@@ -26,10 +31,7 @@ impl Bench<'_, '_> {
         if beside || self.is_quoted(stated, turn) {
             return None;
         }
-        let invoked = self
-            .facts
-            .deeds_before(turn)
-            .any(|(execution, deed)| same(execution.tool(), tool) || same(&deed.tool, tool));
+        let invoked = self.results_of(tool, turn).next().is_some();
         if invoked && !at_hand {
             return self.returned_by_none(stated, tool, turn);
         }
@@ -60,19 +62,69 @@ impl Bench<'_, '_> {
         let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
         let mut numbers = stated.rest.clone();
         numbers.retain(|_, value| value.is_number() || value.as_str().is_some_and(is_number));
-        let mut latest = None;
-        for (execution, deed) in self.facts.deeds_before(turn) {
-            if same(execution.tool(), tool) || same(&deed.tool, tool) {
-                let text = execution.text();
-                let recorded = serde_json::from_str(text).unwrap_or_else(|_| text.into());
-                let found = difference(&numbers, &recorded)?;
-                if !is_number(&found.recorded) {
-                    return None;
-                }
-                latest.get_or_insert(found);
-            }
+        let differs = |recorded: Value| {
+            difference(&numbers, &recorded).filter(|found| is_number(&found.recorded))
+        };
+        differs_from_all(self.results_of(tool, turn).map(differs))
+    }
+
+    /// What the calls of a tool returned, the latest first.
+    fn results_of<'b>(&'b self, tool: &'b str, turn: usize) -> impl Iterator<Item = Value> + 'b {
+        let calls = self.facts.deeds_before(turn);
+        calls.filter(|(call, deed)| same(call.tool(), tool) || same(&deed.tool, tool)).map(
+            |(call, _)| serde_json::from_str(call.text()).unwrap_or_else(|_| call.text().into()),
+        )
+    }
+
+    /// Numbers under words that name a tool, "run_speed_test result:": it was never called, or all
+    /// its results have other numbers. Numbers that the agent was given may come from anywhere.
+    pub(super) fn titled(&self, answer: &Answer<'_>, stated: &Stated) -> Option<Citation> {
+        let (text, turn, tool) = (answer.prose.text, answer.turn, stated.tool.as_deref()?);
+        let mut numbers = stated.rest.clone();
+        numbers.retain(|_, value| value.is_number());
+        let calls = || self.facts.record().before(turn).filter_map(|execution| execution.call);
+        let known = |value: &Value| {
+            let number = value.to_string();
+            self.was_given(&number, turn)
+                || calls().any(|call| call.arguments.as_str().contains(&number))
+        };
+        let drafts = |clause: &&Clause| clause.span.overlaps(stated.span);
+        let drafted = answer.prose.clauses.iter().find(drafts);
+        if stated.setting == Setting::Code
+            || drafted.is_some_and(|clause| is_in_draft(&answer.prose, clause))
+            || numbers.is_empty()
+            || numbers.values().any(known)
+            || !self.register.has_exactly(tool)
+            || !self.facts.is_complete_before(turn)
+            || self.facts.delegates_before(turn)
+            || self.asks_for_data_of(tool, text, turn)
+        {
+            return None;
         }
-        latest.map(Fault::Altered)
+        // A call in the same message may come before these words.
+        let mut results = self.results_of(tool, turn + 1);
+        let fault = match (results.next(), results.next()) {
+            (None, _) => Fault::MissingId { tool: tool.to_owned() },
+            (Some(only), None) if !may_add_up(&only) => Fault::Altered(
+                different_number(&numbers, &only).or_else(|| foreign_numbers(&numbers, &only))?,
+            ),
+            _ => {
+                let results = self.results_of(tool, turn + 1);
+                differs_from_all(results.map(|result| different_number(&numbers, &result)))?
+            }
+        };
+        let claim = claim(text, stated.span, None, Some(tool), turn);
+        Some(Citation { claim, faults: vec![fault], evidence: Vec::new() })
+    }
+
+    /// Whether the user asked how a result looks, or the answer says that it gives an example.
+    fn asks_for_data_of(&self, tool: &str, answer: &str, turn: usize) -> bool {
+        let said = self.facts.transcript().messages.iter().take(turn);
+        let mut said = said.filter(|message| message.role == Role::User);
+        let lower = answer.to_lowercase();
+        self.asked_for_data(turn)
+            || sets::ASKS_FOR_DATA.list.iter().any(|word| lower.contains(word))
+            || said.any(|message| message.text.contains(tool) && message.text.contains('?'))
     }
 
     /// Whether a standalone object presents a result of something that is named like a tool but is
@@ -92,7 +144,7 @@ impl Bench<'_, '_> {
     /// Whether what the agent was given before asks for data in a format.
     fn asked_for_data(&self, turn: usize) -> bool {
         let given = self.facts.transcript().messages.iter().take(turn);
-        let mut given = given.filter(|message| message.role != counterfoil_model::Role::Assistant);
+        let mut given = given.filter(|message| message.role != Role::Assistant);
         given.any(|message| {
             let text = message.text.to_lowercase();
             sets::ASKS_FOR_DATA.list.iter().any(|word| text.contains(word))
@@ -106,7 +158,7 @@ impl Bench<'_, '_> {
         let messages = &self.facts.transcript().messages;
         let own = self.register.shows_ids(turn);
         messages.iter().take(turn).any(|message| {
-            let said = message.role != counterfoil_model::Role::Assistant
+            let said = message.role != Role::Assistant
                 && (needle.iter().any(|n| message.text.contains(n))
                     || repeats(&message.text, stated));
             let results = message.outcomes.iter().any(|outcome| {
@@ -121,6 +173,24 @@ impl Bench<'_, '_> {
             said || results || (drafts && !stated.headed)
         })
     }
+}
+
+/// The latest of the differences from all results, of which there is at least one.
+fn differs_from_all(mut found: impl Iterator<Item = Option<Difference>>) -> Option<Fault> {
+    let latest = found.next()??;
+    found.all(|other| other.is_some()).then_some(Fault::Altered(latest))
+}
+
+/// Whether a result has several numbers, of which the agent may have computed others.
+fn may_add_up(result: &Value) -> bool {
+    let mut found = 0;
+    if let Some(members) = result.as_object() {
+        let own = members
+            .iter()
+            .filter(|(key, _)| !["execution_id", "executed_at"].contains(&key.as_str()));
+        own.for_each(|(_, value)| each_figure(&value.to_string(), |_| found += 1));
+    }
+    found != 1
 }
 
 /// Whether a text contains the object with its tool's name.
