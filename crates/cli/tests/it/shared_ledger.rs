@@ -62,7 +62,7 @@ fn a_ledger_moves_and_two_replicas_go_on_with_it() {
     let verify = ["audit", "verify", "--ledger", &url];
     let verified = desk.spawn(&[("COUNTERFOIL_STATE", "nowhere")], &verify, "");
     assert_eq!(verified.code, 0, "{verified}");
-    assert!(verified.out.contains("events of 1 session"), "{verified}");
+    assert!(verified.out.contains("events from 1 session"), "{verified}");
     server.sql("SET session_replication_role = replica; DELETE FROM agents.events WHERE seq = 1");
     let broken = desk.spawn(&[("COUNTERFOIL_STATE", "nowhere")], &verify, "");
     assert_eq!(broken.code, 1, "{broken}");
