@@ -96,6 +96,10 @@ fn is_reported(
         code::UNKNOWN_TOOL => !has_answered(facts, at) && execution.agent.is_none(),
         // A tool without schema may take free text.
         code::MALFORMED_ARGUMENTS => checked || !succeeded,
+        // The record of a gateway has no words of the user, where the value may come from.
+        code::UNGROUNDED_VALUE | code::UNGROUNDED_PATH => {
+            facts.transcript().messages.iter().any(is_said_by_user)
+        }
         _ => true,
     }
 }
