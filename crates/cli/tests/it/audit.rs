@@ -280,7 +280,8 @@ fn a_sound_log() {
         ],
         "ledger": {
           "calls": 0,
-          "without_a_line": 0
+          "without_a_line": 0,
+          "never_ended": 0
         }
       },
       "ledger": [

@@ -1,6 +1,6 @@
 //! Compares the audit log with the ledger beside it, to detect a log that was cut or rewritten.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use counterfoil_ledger::{AuditFiles, AuditVerification, Draft, Ledger, Reading};
 use serde_json::{Value, json};
@@ -11,12 +11,11 @@ use counterfoil_report::counted;
 
 /// The result of comparing the calls of the ledger with the lines of the log.
 pub(super) struct Beside {
-    /// `None` if the ledger has no ended call.
-    pub(super) row: Option<(Mark, String)>,
+    pub(super) rows: Vec<(Mark, String)>,
     pub(super) json: Value,
 }
 
-/// Checks that every ended call has a line.
+/// Checks that every ended call has a line, and names calls without an end.
 pub(super) fn held(
     files: AuditFiles,
     ledger: &Ledger,
@@ -30,8 +29,10 @@ pub(super) fn held(
             Reading::GoOn
         })
         .map_err(Complaint::from_error)?;
-    let Ended { calls, missing } = ended(ledger, &told)?;
-    let json = json!({ "calls": calls, "without_a_line": missing.len() });
+    let Ended { calls, missing, open } = ended(ledger, &told)?;
+    let json = json!({
+        "calls": calls, "without_a_line": missing.len(), "never_ended": open.len(),
+    });
     let row = match missing.as_slice() {
         [] => (
             Mark::Holds,
@@ -72,7 +73,23 @@ pub(super) fn held(
             ),
         ),
     };
-    Ok(Beside { row: (calls > 0).then_some(row), json })
+    let rows = (calls > 0).then_some(row).into_iter().chain(never_ended(&open)).collect();
+    Ok(Beside { rows, json })
+}
+
+/// The row about calls that were started and never ended, oldest first.
+fn never_ended(open: &[(u64, String)]) -> Option<(Mark, String)> {
+    const NAMED: usize = 3;
+    let named = open.iter().take(NAMED).map(|(_, id)| format!("`{id}`"));
+    let more = (open.len() > NAMED).then(|| "…".to_owned());
+    let named: Vec<String> = named.chain(more).collect();
+    let row = format!(
+        "started and never ended: {} ({}), because a process was killed or is still running; this \
+         is not tampering",
+        counted(open.len() as u64, "call"),
+        named.join(", "),
+    );
+    (!open.is_empty()).then_some((Mark::Open, row))
 }
 
 /// The ended calls of a ledger.
@@ -80,24 +97,33 @@ struct Ended {
     calls: u64,
     /// Calls without a line in the log, in order.
     missing: Vec<(u64, String)>,
+    /// Calls that were started and never ended, in order.
+    open: Vec<(u64, String)>,
 }
 
 fn ended(ledger: &Ledger, told: &BTreeSet<String>) -> anyhow::Result<Ended> {
-    let (mut calls, mut missing) = (0, Vec::new());
+    let (mut calls, mut missing, mut open) = (0, Vec::new(), BTreeMap::new());
     for session in ledger.sessions().map_err(Complaint::from_error)? {
         let events = ledger.events(&session).map_err(Complaint::from_error)?;
         for event in events {
             let ended = match event.draft {
+                Draft::Opened(opened) => {
+                    open.insert(opened.execution_id, event.seq);
+                    continue;
+                }
                 Draft::Closed(closed) => closed.execution_id,
                 Draft::Rejected(rejected) => rejected.call.execution_id,
                 _ => continue,
             };
             calls += 1;
+            open.remove(&ended);
             if !told.contains(&ended) {
                 missing.push((event.seq, ended));
             }
         }
     }
     missing.sort();
-    Ok(Ended { calls, missing })
+    let mut open: Vec<_> = open.into_iter().map(|(id, seq)| (seq, id)).collect();
+    open.sort();
+    Ok(Ended { calls, missing, open })
 }

@@ -172,7 +172,7 @@ fn audit(
         // Errors of the ledger are reported with the ledger.
         match held(files(state)?, ledger, &found, shared) {
             Ok(beside) => {
-                rows.extend(beside.row);
+                rows.extend(beside.rows);
                 against_ledger = Some(beside.json);
             }
             Err(error) => {
