@@ -308,6 +308,16 @@ fn approved_on_a_terminal(flags: &[&str]) {
         assert_eq!(terminal.ended().0, code);
         assert_eq!(run()["status"], status);
     }
+    // Without `--session`, the session ends with the call.
+    let words = ["run", "write_file", "--from-agent", "--args", &args];
+    desk.spawn(&[("COUNTERFOIL_STATE", "state")], &[&words[..], flags].concat(), "");
+    let words = [&["approve", "--last"], flags].concat();
+    let Some(terminal) = Terminal::run(&desk, &words, (24, 120)) else { return };
+    terminal.see(", which has ended: nobody waits for this approval");
+    pause();
+    terminal.write("y\n");
+    let (code, told) = terminal.ended();
+    assert!(code == 0 && told.contains("approved: but nobody waits for it"), "{told}");
 }
 
 #[test]

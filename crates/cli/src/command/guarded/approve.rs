@@ -74,6 +74,14 @@ fn is_decided(guard: &Guard, receipt: &Receipt) -> anyhow::Result<bool> {
     }))
 }
 
+/// Whether the call's session has ended since, so that nobody waits for a decision.
+fn has_ended(guard: &Guard, receipt: &Receipt) -> anyhow::Result<bool> {
+    let events = guard.ledger().events_after(&receipt.session_id, receipt.seq)?;
+    let decides = |draft: &Draft| matches!(draft, Draft::Approved(_) | Draft::Declined(_));
+    let latest = events.iter().map(|event| &event.draft).rfind(|draft| !decides(draft));
+    Ok(matches!(latest, Some(Draft::Ended)))
+}
+
 fn newest(guard: &Guard) -> anyhow::Result<String> {
     let found = waiting(guard)?.into_iter().next();
     let found = found.ok_or_else(|| {
@@ -95,7 +103,8 @@ fn list(guard: &Guard) -> anyhow::Result<Exit> {
         writeln!(out, "  {}", visible(receipt.reason().unwrap_or_default()))?;
         let time = Timestamp::from_millisecond(receipt.started_at).unwrap_or_default();
         let session = visible(&receipt.session_id);
-        writeln!(out, "  in session {session}, {}", time.strftime("%Y-%m-%d %H:%M:%SZ"))?;
+        let ended = if has_ended(guard, &receipt)? { ", which has ended" } else { "" };
+        writeln!(out, "  in session {session}{ended}, {}", time.strftime("%Y-%m-%d %H:%M:%SZ"))?;
     }
     Ok(Exit::Clean)
 }
@@ -128,7 +137,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             .help("`counterfoil policy explain` shows how the rules judge a call")
             .into());
     }
-    if !agreed(&question(&receipt, arguments.for_session)) {
+    let has_ended = has_ended(&guard, &receipt)?;
+    if !agreed(&question(&receipt, arguments.for_session, has_ended)) {
         return Err(Complaint::new("not approved; the call stays denied")
             .help("to approve it, answer `y` on a terminal")
             .into());
@@ -151,15 +161,20 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             ),
         error => Complaint::new(format!("the approval was not recorded: {error}")),
     })?;
-    writeln!(io::stdout(), "approved: the agent may make this call again")?;
+    let told = match has_ended {
+        false => "the agent may make this call again",
+        true => "but nobody waits for it: it counts only if the session is continued",
+    };
+    writeln!(io::stdout(), "approved: {told}")?;
     Ok(Exit::Clean)
 }
 
 /// What the user is asked about a call.
-fn question(receipt: &Receipt, for_session: bool) -> String {
+fn question(receipt: &Receipt, for_session: bool, has_ended: bool) -> String {
+    let ended = if has_ended { ", which has ended: nobody waits for this approval" } else { "" };
     let lasts = if for_session { "every identical call in this session" } else { "this call" };
     format!(
-        "{} {}\n  in session {}\n  {}\nApprove {lasts}? [y/N] ",
+        "{} {}\n  in session {}{ended}\n  {}\nApprove {lasts}? [y/N] ",
         visible(&receipt.tool),
         json_line(&receipt.arguments),
         visible(&receipt.session_id),
