@@ -363,7 +363,8 @@ fn a_tool_that_is_misspelt_is_named() {
     let ran = explain(&desk, "--tool shel --completed read_fil");
     assert!(
         ran.out.contains(
-            "`counterfoil run` has no tool `shel` and would refuse the call; did you mean `shell`?"
+            "note: Counterfoil itself has no tool `shel`, so only its name was judged, as for a \
+             tool of an MCP server; did you mean `shell`?"
         ),
         "{ran}"
     );
@@ -415,7 +416,12 @@ fn what_the_tool_itself_refuses_is_told() {
     );
     let ran = explain(&desk, "--tool nosuch");
     assert!(
-        ran.out.contains("\nno gate would object\nnote: `counterfoil run` has no tool `nosuch`"),
+        ran.out.contains("\nno gate would object\nnote: Counterfoil itself has no tool `nosuch`"),
         "{ran}"
     );
+    // Which tools an MCP server has is not known here.
+    let ran = explain(&desk, "--tool mcp__x__y --completed x__z");
+    let note = "tool `mcp__x__y`, so only its name was judged, as for a tool of an MCP server; \
+                pass its definition with `--tools FILE`\n";
+    assert!(ran.out.ends_with(note), "{ran}");
 }

@@ -150,10 +150,14 @@ fn write_text(
         let more = more.unwrap_or_else(|| "pass its definition with `--tools FILE`".to_owned());
         writeln!(
             out,
-            "{note}: `counterfoil run` has no tool `{name}` and would refuse the call; {more}"
+            "{note}: Counterfoil itself has no tool `{name}`, so only its name was judged, as for \
+             a tool of an MCP server; {more}"
         )?;
     }
-    let strange = |name: &&String| !others.contains(name) && !past.tools.contains(*name);
+    // Which tools an agent or an MCP server has is not known here.
+    let foreign = |name: &str| arguments.agent.is_some() || name.contains("__");
+    let strange =
+        |name: &&String| !others.contains(name) && !past.tools.contains(*name) && !foreign(name);
     for name in arguments.completed.iter().filter(strange) {
         let meant = did_you_mean(name, known());
         let meant = meant.map(|meant| format!("; {meant}")).unwrap_or_default();
