@@ -127,6 +127,10 @@ pub(crate) fn configured(
         if options.timeout_secs == 0 {
             return Err(wrong("timeout_secs is 0, so every request would fail".to_owned()).into());
         }
+        // One file may set the URL, and another one this.
+        if let Some((key, why)) = options.misplaced() {
+            return Err(Complaint::new(format!("{place}.{key} {why}")).into());
+        }
         let limit = Duration::from_secs(options.timeout_secs);
         let server = match (&options.url, options.command.is_empty()) {
             (Some(url), true) => {

@@ -52,6 +52,22 @@ pub(crate) struct ServerOptions {
     pub(crate) timeout_secs: u64,
 }
 
+impl ServerOptions {
+    /// A key that is only for the other kind of server, and what is wrong with it.
+    pub(crate) fn misplaced(&self) -> Option<(&'static str, &'static str)> {
+        let (remote, local) = (self.url.is_some(), !self.command.is_empty());
+        let confined = self.sandbox.is_some_and(|profile| profile != Profile::Off);
+        let of_processes = "is only for servers with `command`; one with `url` runs elsewhere";
+        let keys = [
+            ("sandbox", remote && confined, of_processes),
+            ("env", remote && !self.env.is_empty(), of_processes),
+            ("folder", remote && self.folder.is_some(), of_processes),
+            ("headers", local && !self.headers.is_empty(), "is only for servers with `url`"),
+        ];
+        keys.into_iter().find_map(|(key, misplaced, why)| misplaced.then_some((key, why)))
+    }
+}
+
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {

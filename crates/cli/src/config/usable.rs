@@ -12,6 +12,12 @@ pub(super) fn usable(options: &Options, table: &DeTable<'_>) -> Result<(), Probl
     if let Err(wrong) = options.agent.checked() {
         return Err(Problem::at(offset_of(table, &wrong.key()), wrong.to_string()));
     }
+    for (name, server) in &options.mcp.servers {
+        if let Some((key, why)) = server.misplaced() {
+            let key = format!("mcp.servers.{name}.{key}");
+            return Err(Problem::at(offset_of(table, &key), format!("{key} {why}")));
+        }
+    }
     let Err(wrong) = options.guard().resolve() else { return Ok(()) };
     let problem = Problem::at(offset_of(table, wrong.key()), plain(&wrong));
     Err(match &wrong {
@@ -98,5 +104,20 @@ mod tests {
             3,
             "agent.compress_at is NaN; it must be between 0.1 and 1",
         );
+    }
+
+    #[test]
+    fn what_is_for_the_other_kind_of_server_is_named_with_its_line() {
+        let elsewhere = "is only for servers with `command`; one with `url` runs elsewhere";
+        for (server, key, value, why) in [
+            ("url = 'https://x'", "sandbox", "'workspace'", elsewhere),
+            ("url = 'https://x'", "env", "{ A = 'b' }", elsewhere),
+            ("url = 'https://x'", "folder", "'x'", elsewhere),
+            ("command = ['x']", "headers", "{ A = 'b' }", "is only for servers with `url`"),
+        ] {
+            let text = format!("[mcp.servers.x]\n{server}\n{key} = {value}\n");
+            check(&text, 3, &format!("mcp.servers.x.{key} {why}"));
+        }
+        read("[mcp.servers.x]\nurl = 'https://x'\nsandbox = 'off'\n").unwrap();
     }
 }
