@@ -12,6 +12,9 @@ pub(crate) struct McpOptions {
     /// Whether secrets are removed from results before the client sees them; records never contain
     /// secrets.
     pub(crate) redact_results: bool,
+    /// Whether tools, instructions, prompts and resources that have changed since their server was
+    /// first seen are blocked until the change is accepted, as with `--hold-changes`.
+    pub(crate) hold_changes: bool,
     /// How clients may connect over HTTP.
     pub(crate) listen: ListenOptions,
     /// Servers that `counterfoil mcp` offers as one server, and whose tools `chat`, `run` and

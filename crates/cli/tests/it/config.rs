@@ -363,6 +363,7 @@ fn what_is_in_force() {
 
     [mcp]
     redact_results = false
+    hold_changes = false
     # servers is not set
 
     [mcp.listen]
@@ -697,6 +698,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
 
     [mcp]
     redact_results = false
+    hold_changes = false
     # servers is not set
 
     [mcp.listen]

@@ -171,6 +171,7 @@ const KEYS: &[(&str, &str)] = &[
     ("audit.durability", "\"os\""),
     ("audit.rotate_bytes", "67108864"),
     ("mcp.redact_results", "false"),
+    ("mcp.hold_changes", "false"),
     ("mcp.listen.hosts", "[]"),
     ("mcp.listen.origins", "[]"),
     ("mcp.listen.token_env", ""),

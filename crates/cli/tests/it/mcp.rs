@@ -142,7 +142,8 @@ fn what_a_server_offers_and_what_changed_in_it() {
         format!("#!/bin/sh\nread a; echo '{greeting}'\nread b; read c; echo '{tools}'\nread d\n")
     };
     let server = |description: &str| named("adder", description);
-    let desk = Desk::with(&[("server.sh", &server("Adds."))]);
+    let hold = ("hold.toml", "mcp.hold_changes = true");
+    let desk = Desk::with(&[("server.sh", &server("Adds.")), hold]);
     let variables = [("COUNTERFOIL_STATE", "state")];
     let run = |more: &[&str]| {
         let command = ["--", "sh", "server.sh"];
@@ -173,9 +174,12 @@ fn what_a_server_offers_and_what_changed_in_it() {
         request(2, "tools/list", json!({})),
     ]);
     let gateway = ["mcp", "--name", "mine", "--hold-changes", "--", "sh", "server.sh"];
+    let configured = ["--config", "hold.toml", "mcp", "--", "sh", "server.sh"];
     let changed = "`add` has changed since";
-    let ran = desk.spawn(&variables, &gateway, &input);
-    assert!(ran.err.contains(changed), "{ran}");
+    for gateway in [&gateway[..], &configured] {
+        let ran = desk.spawn(&variables, gateway, &input);
+        assert!(ran.err.contains(changed) && !ran.out.contains("Adds two numbers."), "{ran}");
+    }
     assert_eq!(run(&["--accept"]).code, 0);
     let ran = desk.spawn(&variables, &gateway, &input);
     assert!(ran.out.contains("Adds two numbers.") && !ran.err.contains(changed), "{ran}");

@@ -10,8 +10,8 @@ use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use counterfoil_guard::{ExecutorKind, Guard, SessionStart};
 use counterfoil_serve::{
-    Access, Ended, Gateway, HttpGateway, Limits, NamedServer, Server, Servers, input, output,
-    relay, relay_to, serve, serve_http,
+    Access, Ended, Gateway, GatewayError, HttpGateway, Limits, NamedServer, Server, Servers, input,
+    output, relay, relay_to, serve, serve_http,
 };
 use tokio::net::TcpListener;
 use tokio::process::Command;
@@ -31,7 +31,7 @@ use crate::state::State;
 use crate::surroundings::environment;
 
 /// What the gateway connects, and how.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct GatewayArguments {
     #[command(flatten)]
     reach: Reach,
@@ -46,7 +46,7 @@ pub(super) struct GatewayArguments {
     #[arg(long, value_name = "TOOLS", value_delimiter = ',', conflicts_with_all = ["command", "url", "name"])]
     builtin: Vec<Builtin>,
     /// Block a tool whose definition has changed since the server was first seen, until the change
-    /// is accepted [default: changes are only reported]
+    /// is accepted, as with `mcp.hold_changes = true` [default: changes are only reported]
     #[arg(long, conflicts_with = "builtin")]
     hold_changes: bool,
     /// Resume the session with this id, or start one with this id
@@ -82,8 +82,8 @@ impl From<Builtin> for ExecutorKind {
 }
 
 /// What every kind of connection needs.
-struct Standing<'a> {
-    arguments: &'a GatewayArguments,
+struct Standing {
+    arguments: GatewayArguments,
     options: Options,
     guard: Guard,
     state: State,
@@ -115,7 +115,7 @@ pub(super) fn stand_between(global: &Global, arguments: &GatewayArguments) -> an
         false => configured(&options, Some(&state.folder()))?,
     };
     let servers = Servers::new(servers);
-    let standing = Standing { arguments, options, guard, state, start, servers };
+    let standing = Standing { arguments: arguments.clone(), options, guard, state, start, servers };
     let runtime = event_loop(arguments)?;
     let exit = runtime.block_on(async {
         let (guard, servers) = (standing.guard.clone(), standing.servers.clone());
@@ -166,7 +166,7 @@ fn event_loop(arguments: &GatewayArguments) -> anyhow::Result<Runtime> {
     runtime.context("cannot start the event loop")
 }
 
-impl Standing<'_> {
+impl Standing {
     async fn own_tools(self) -> anyhow::Result<Exit> {
         let session = self.guard.session(self.start)?;
         tokio::select! {
@@ -182,11 +182,7 @@ impl Standing<'_> {
     async fn before_process(self) -> anyhow::Result<Exit> {
         let reach = &self.arguments.reach;
         let Some((program, rest)) = reach.command.split_first() else { return Ok(Exit::Input) };
-        let pins = inspect::pins(&self.state, reach, &self.servers);
-        let name = reach.name();
-        let gateway = Gateway::new(self.guard, self.start, &name)?
-            .watching(pins, self.arguments.hold_changes)
-            .redacting(self.options.mcp.redact_results);
+        let (gateway, name) = (self.gateway()?, reach.name());
         let mut command = Command::new(program);
         command.args(rest);
         Ok(match relay(&gateway, command, (input(), output()), interrupted()).await? {
@@ -200,13 +196,7 @@ impl Standing<'_> {
     }
 
     async fn over_streams(self) -> anyhow::Result<Exit> {
-        let server = self.server()?;
-        let pins = inspect::pins(&self.state, &self.arguments.reach, &self.servers);
-        let name = self.name();
-        let gateway = Gateway::new(self.guard, self.start, &name)?
-            .watching(pins, self.arguments.hold_changes)
-            .redacting(self.options.mcp.redact_results);
-        relay_to(&server, gateway, (input(), output()), interrupted()).await?;
+        relay_to(&self.server()?, self.gateway()?, (input(), output()), interrupted()).await?;
         Ok(Exit::Clean)
     }
 
@@ -218,23 +208,23 @@ impl Standing<'_> {
             max_sessions: listen.max_sessions,
             idle: Duration::from_secs(listen.idle_secs),
         };
-        let (server, name) = (self.server()?, self.name());
-        let (state, reach) = (self.state.clone(), self.arguments.reach.clone());
-        let servers = self.servers.clone();
-        let (guard, hold) = (self.guard.clone(), self.arguments.hold_changes);
-        let redacts = self.options.mcp.redact_results;
-        let start = self.start.clone();
-        let gateway_server = HttpGateway::new(server, access, limits, move || {
-            let gateway = Gateway::new(guard.clone(), start.clone(), &name)?;
-            let pins = inspect::pins(&state, &reach, &servers);
-            Ok(gateway.watching(pins, hold).redacting(redacts))
-        });
+        let (server, guard) = (self.server()?, self.guard.clone());
+        let gateway_server = HttpGateway::new(server, access, limits, move || self.gateway());
         let listener = TcpListener::bind(address)
             .await
             .with_context(|| format!("cannot listen on `{address}`"))?;
         note(format!("listening on http://{}/mcp", listener.local_addr()?))?;
-        serve_http(Arc::new(gateway_server), listener, self.guard.events(), interrupted()).await?;
+        serve_http(Arc::new(gateway_server), listener, guard.events(), interrupted()).await?;
         Ok(Exit::Clean)
+    }
+
+    /// Creates the gateway for a client.
+    fn gateway(&self) -> Result<Gateway, GatewayError> {
+        let mcp = &self.options.mcp;
+        let pins = inspect::pins(&self.state, &self.arguments.reach, &self.servers);
+        let holds = self.arguments.hold_changes || mcp.hold_changes;
+        let gateway = Gateway::new(self.guard.clone(), self.start.clone(), &self.name())?;
+        Ok(gateway.watching(pins, holds).redacting(mcp.redact_results))
     }
 
     /// Returns the server behind the gateway.
