@@ -42,8 +42,9 @@ pub use http::{
     serve_http,
 };
 pub use mcp::{
-    Ended, Gateway, GatewayError, PinStore, Pins, PinsError, RelayError, Step, StoreOf, ToolChange,
-    input, is_unseen, oddities, output, relay, serve, shown_members, unchecked_arguments,
+    Ended, Gateway, GatewayError, GreetingChange, PinStore, Pins, PinsError, RelayError, Step,
+    StoreOf, ToolChange, input, is_unseen, oddities, output, relay, serve, shown_members,
+    unchecked_arguments,
 };
 pub use streams::relay_to;
 pub use upstream::{

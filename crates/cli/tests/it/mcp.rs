@@ -569,7 +569,7 @@ fn a_variable_that_is_not_set_disables_only_its_server() {
     let ran = desk.spawn(&variables, &["--config", "two.toml", "mcp", "inspect"], "");
     assert!(!ran.out.contains("changed:"), "{ran}");
     let ran = run("two.toml", &["mcp", "inspect", "--accept"]);
-    assert!(ran.out.contains("accepted: the tools of the servers that could be reached"), "{ran}");
+    assert!(ran.out.contains("accepted: what the servers that could be reached offer"), "{ran}");
     let ran = desk.spawn(&variables, &["--config", "two.toml", "mcp", "inspect"], "");
     assert!(!ran.out.contains("changed:") && ran.out.contains("no changes"), "{ran}");
 }

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 
 use super::request::ParsedRequest;
 use crate::client::ALONE;
-use crate::mcp::{Members, SERVER_INFO, UNREACHABLE, agreed};
+use crate::mcp::{Members, SAID_BY, SERVER_INFO, UNREACHABLE, agreed, joined_instructions};
 
 /// The lists that servers have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum List {
     Tools,
     Prompts,
@@ -44,6 +44,12 @@ impl List {
         }
     }
 
+    /// The notification for clients that the list has changed.
+    pub(super) fn changed(self) -> String {
+        let what = self.capability();
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/{what}/list_changed"}}"#)
+    }
+
     /// Whether requests refer to its entries by name.
     pub(super) fn is_named(self) -> bool {
         matches!(self, Self::Tools | Self::Prompts)
@@ -51,33 +57,47 @@ impl List {
 }
 
 /// Our greeting with the combined capabilities of all servers: the answer to `initialize` if a
-/// revision is `wanted`, else to `server/discover`. Names the servers that are `away`.
+/// revision is `wanted`, else to `server/discover`. Names the servers that are `away`, and, for the
+/// gateway, what each of the others said, unless it is the only one.
 pub(super) fn greeting(
     wanted: Option<&str>,
     servers: &[(String, Value)],
     away: &[String],
+    prefixed: bool,
 ) -> String {
     let mut capabilities = Map::new();
-    let mut instructions = String::new();
+    let mut parts = Map::new();
     for (name, said) in servers {
-        let able = said.get("capabilities").and_then(Value::as_object).into_iter().flatten();
-        for (capability, details) in able.filter(|(name, _)| SPOKEN.contains(&name.as_str())) {
+        let able = said.get("capabilities").and_then(Value::as_object);
+        let mut able = able.cloned().unwrap_or_default();
+        able.retain(|name, _| SPOKEN.contains(&name.as_str()));
+        for (capability, details) in &able {
             let known = capabilities.entry(capability.clone()).or_insert_with(|| json!({}));
             if let (Some(known), Some(details)) = (known.as_object_mut(), details.as_object()) {
                 known.extend(details.clone());
             }
         }
-        if let Some(text) = said.get("instructions").and_then(Value::as_str) {
-            instructions.push_str(&format!("# {name}\n\n{text}\n\n"));
-        }
+        let instructions = said.get("instructions").filter(|text| text.is_string());
+        let part = json!({ "instructions": instructions, "capabilities": able });
+        parts.insert(name.clone(), part);
+    }
+    let instructions = joined_instructions(&parts, |_| true);
+    // A server that answers later has tools, too.
+    if !away.is_empty()
+        && let Value::Object(tools) = capabilities.entry("tools").or_insert_with(|| json!({}))
+    {
+        tools.insert("listChanged".to_owned(), json!(true));
     }
     let who = json!({ "name": "counterfoil", "version": env!("CARGO_PKG_VERSION") });
     let mut said = json!({ "capabilities": capabilities });
     let Some(members) = said.as_object_mut() else { return said.to_string() };
-    if !instructions.is_empty() {
-        members.insert("instructions".to_owned(), instructions.trim_end().into());
+    if let Some(instructions) = instructions {
+        members.insert("instructions".to_owned(), instructions.into());
     }
     let mut meta = Map::new();
+    if prefixed {
+        meta.insert(SAID_BY.to_owned(), parts.into());
+    }
     if !away.is_empty() {
         meta.insert(UNREACHABLE.to_owned(), json!(away));
     }

@@ -2,6 +2,7 @@
 //! the client of each server.
 
 mod downstream;
+mod late_lists;
 mod merge;
 mod owners;
 mod paused_calls;
@@ -11,17 +12,19 @@ mod resources;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures_util::future::join_all;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 use crate::client::{Client, ClientError, ClientOptions, Questions, Reconnecting, Responder};
-use crate::mcp::{Members as Object, Message, code, error, error_with, result_raw};
+use crate::mcp::{Members as Object, Message, UNREACHABLE, code, error, error_with, result_raw};
 use crate::upstream::{Flow, NamedServer, Reply, Servers, UpstreamError};
 use downstream::Downstream;
+use late_lists::LateLists;
 use merge::{List, finished, greeting};
 use owners::Owners;
 use paused_calls::{PausedCall, PausedCalls, PausingResponder};
@@ -33,8 +36,11 @@ const WAITING: usize = 64;
 /// The separator between the name of a server and that of its tool.
 const BETWEEN: &str = "__";
 
-/// Notification for clients when servers were added or removed.
-const CHANGED: &str = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+/// How long the combined greeting waits for each server, which may have to be downloaded first.
+const TO_BEGIN: Duration = Duration::from_secs(10);
+
+/// How long a combined list waits for each server: shorter than the gateway waits for the list.
+const TO_LIST: Duration = Duration::from_secs(4);
 
 /// Maximum number of times a call may ask for input before it is made.
 const ROUNDS: usize = 8;
@@ -51,6 +57,7 @@ pub(crate) struct Aggregate {
     /// Whether the only client has no session either.
     alone: AtomicBool,
     hears: mpsc::Sender<String>,
+    late: LateLists,
     downstream: Arc<Downstream>,
     running: Mutex<BTreeMap<u64, Running>>,
     /// The server of each resource.
@@ -83,7 +90,7 @@ impl Aggregate {
             loop {
                 let text = tokio::select! {
                     text = heard.recv() => text,
-                    changed = changes.changed() => changed.ok().map(|()| CHANGED.to_owned()),
+                    changed = changes.changed() => changed.ok().map(|()| List::Tools.changed()),
                 };
                 let Some(text) = text else { return };
                 telling.say(text).await;
@@ -93,6 +100,7 @@ impl Aggregate {
             servers: servers.clone(),
             members: Mutex::new(Members { of: Arc::default(), kept: Vec::new() }),
             prefixed,
+            late: LateLists::new(hears.clone()),
             hears,
             downstream,
             running: Mutex::default(),
@@ -116,6 +124,7 @@ impl Aggregate {
             });
             *members = Members { kept: kept.collect(), of: now };
             *self.owners() = Owners::default();
+            self.late.clear();
         }
         members.kept.clone()
     }
@@ -206,6 +215,7 @@ impl Aggregate {
     }
 
     pub(crate) async fn close(&self) {
+        self.late.clear();
         join_all(self.members().iter().map(|member| member.close())).await;
     }
 
@@ -243,16 +253,17 @@ impl Aggregate {
                 self.downstream.can(said("capabilities").unwrap_or_default());
                 let wanted = said("protocolVersion");
                 let (said, away) = self.greetings().await;
-                Ok(greeting(wanted.as_ref().and_then(Value::as_str), &said, &away))
+                let wanted = wanted.as_ref().and_then(Value::as_str);
+                Ok(greeting(wanted, &said, &away, self.prefixed))
             }
             "server/discover" => {
                 let (said, away) = self.greetings().await;
-                Ok(greeting(None, &said, &away))
+                Ok(greeting(None, &said, &away, self.prefixed))
             }
-            "tools/list" => self.list(List::Tools).await,
-            "prompts/list" => self.list(List::Prompts).await,
-            "resources/list" => self.list(List::Resources).await,
-            "resources/templates/list" => self.list(List::Templates).await,
+            "tools/list" => Ok(self.list(List::Tools).await),
+            "prompts/list" => Ok(self.list(List::Prompts).await),
+            "resources/list" => Ok(self.list(List::Resources).await),
+            "resources/templates/list" => Ok(self.list(List::Templates).await),
             "subscriptions/listen" => {
                 let wanted = params.get("notifications").map_or("{}", RawValue::get);
                 let wanted = serde_json::from_str(wanted).unwrap_or_default();
@@ -283,8 +294,11 @@ impl Aggregate {
     /// The greeting of each reachable server, and the names of the others.
     async fn greetings(&self) -> (Vec<(String, Value)>, Vec<String>) {
         let members = self.members();
+        let patience = self.servers.patience().unwrap_or(TO_BEGIN);
         let greetings = members.iter().map(|member| async move {
-            match member.client().await {
+            let own = Arc::clone(member);
+            let connected = async move { own.client().await };
+            match self.late.connection(&member.name, patience, connected).await {
                 Ok(client) => (member.name.clone(), Some(client.greeting().clone())),
                 Err(error) => {
                     tracing::warn!("{error}");
@@ -302,30 +316,31 @@ impl Aggregate {
         (said, away)
     }
 
-    /// The combined list of all servers. Unreachable servers are left out and logged.
-    async fn list(&self, list: List) -> Result<String, Wrong> {
+    /// The combined list of all servers. Servers without a list are left out, logged and named.
+    async fn list(&self, list: List) -> String {
         let members = self.members();
-        let pages = members.iter().map(|member| async move {
-            let client = member.client().await.map_err(Wrong::from)?;
-            if !client.offers(list.capability()) {
-                return Ok(Vec::new());
-            }
-            Ok::<_, Wrong>(client.listed(list.method(), list.member()).await?)
+        let patience = self.servers.patience().unwrap_or(TO_LIST);
+        let pages = members.iter().map(|member| {
+            let listed = listed(list, Arc::clone(member));
+            self.late.list(list, &member.name, patience, listed)
         });
-        let mut all = Vec::new();
+        let (mut all, mut away) = (Vec::new(), Vec::new());
         for (member, listed) in members.iter().zip(join_all(pages).await) {
             match listed {
                 Ok(listed) => {
                     all.extend(listed.iter().filter_map(|text| self.shown(list, member, text)));
                 }
-                Err(Wrong::Away(error)) => tracing::warn!("{error}"),
-                Err(Wrong::Client(error)) => {
-                    tracing::warn!("`{}`, {}: {error}", member.name, list.member());
+                Err(wrong) => {
+                    wrong.log(&member.name, list);
+                    away.push(member.name.as_str());
                 }
-                Err(Wrong::ClientReply(_, what)) => tracing::warn!("`{}`: {what}", member.name),
             }
         }
-        Ok(format!("{{\"{}\":[{}]}}", list.member(), all.join(",")))
+        let meta = match away.is_empty() {
+            true => String::new(),
+            false => format!(r#","_meta":{{"{UNREACHABLE}":{}}}"#, json!(away)),
+        };
+        format!("{{\"{}\":[{}]{meta}}}", list.member(), all.join(","))
     }
 
     /// The server that a name refers to, and its own name for the item.
@@ -453,6 +468,15 @@ impl Drop for Aggregate {
 impl std::fmt::Debug for Aggregate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Aggregate").field("servers", &self.servers).finish_non_exhaustive()
+    }
+}
+
+/// One server's list.
+async fn listed(list: List, member: Arc<Reconnecting>) -> Result<Vec<String>, Wrong> {
+    let client = member.client().await?;
+    match client.offers(list.capability()) {
+        true => Ok(client.listed(list.method(), list.member()).await?),
+        false => Ok(Vec::new()),
     }
 }
 

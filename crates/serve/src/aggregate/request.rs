@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::merge::List;
 use crate::client::{ALONE, AwayError, ClientError};
 use crate::mcp::{CAPABILITIES, Members, REVISION, code};
 
@@ -59,6 +60,17 @@ pub(super) enum Wrong {
     Away(AwayError),
     Client(ClientError),
     ClientReply(i32, String),
+}
+
+impl Wrong {
+    /// Logs that a server has no list.
+    pub(super) fn log(&self, server: &str, list: List) {
+        match self {
+            Self::Away(error) => tracing::warn!("{error}"),
+            Self::Client(error) => tracing::warn!("`{server}`, {}: {error}", list.member()),
+            Self::ClientReply(_, what) => tracing::warn!("`{server}`: {what}"),
+        }
+    }
 }
 
 impl From<AwayError> for Wrong {

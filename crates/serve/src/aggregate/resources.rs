@@ -81,7 +81,7 @@ impl Aggregate {
             return fitting;
         }
         for list in [List::Resources, List::Templates] {
-            self.list(list).await.ok()?;
+            self.list(list).await;
         }
         let mut owners = self.owners();
         owners.asked = true;

@@ -51,6 +51,8 @@ fn ended(code: &Option<i32>) -> String {
 /// The server is unreachable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AwayError {
+    #[error("the MCP server `{name}` did not answer within {secs} s; it is left out until it does")]
+    Late { name: String, secs: u64 },
     #[error("lost the connection to the MCP server `{name}`; retrying in {secs} s")]
     Pausing { name: String, secs: u64 },
     #[error("cannot reach the MCP server `{name}`: {}", cause(.reason))]

@@ -1,7 +1,9 @@
-use serde_json::Value;
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
 
 use super::{Client, ClientError, ClientOptions};
-use crate::mcp::{SERVER_INFO, UNREACHABLE};
+use crate::mcp::{SERVER_INFO, unreachable};
 use crate::upstream::Server;
 
 /// What a server offers.
@@ -26,8 +28,19 @@ pub struct Offer {
 /// # Errors
 /// When the server does not answer in time.
 pub async fn inspect(server: &Server, options: &ClientOptions) -> Result<Offer, ClientError> {
-    let client = Client::connect(server, options).await?;
-    let tools = client.tools().await;
+    let client = match server {
+        // One that takes longer is left out before the whole takes too long.
+        Server::Several(servers) => {
+            let servers = servers.waiting(options.limit.mul_f32(0.9));
+            Client::connect(&Server::Several(servers), options).await?
+        }
+        server => Client::connect(server, options).await?,
+    };
+    let listed = match server {
+        // On one page, with the names of servers that are left out.
+        Server::Several(_) => client.request("tools/list", json!({})).await,
+        _ => client.tools().await.map(|tools| json!({ "tools": tools })),
+    };
     client.close().await;
     let greeting = client.greeting();
     let said = greeting
@@ -36,13 +49,18 @@ pub async fn inspect(server: &Server, options: &ClientOptions) -> Result<Offer, 
     let text = |member: &str| said.and_then(|said| said.get(member)?.as_str().map(str::to_owned));
     let names_itself = text("name").map(|name| (name, text("version").unwrap_or_default()));
     let instructions = greeting.get("instructions").and_then(Value::as_str).map(str::to_owned);
-    let unreachable = greeting.get("_meta").and_then(|meta| meta.get(UNREACHABLE)?.as_array());
-    let names = unreachable.into_iter().flatten().filter_map(Value::as_str);
-    let unreachable = match server {
-        Server::Several(_) => names.map(str::to_owned).collect(),
+    let revision = client.revision().map(str::to_owned);
+    let mut listed = listed?;
+    let mut away = BTreeSet::new();
+    if let Server::Several(_) = server {
+        away.extend(unreachable(greeting.get("_meta")));
+        away.extend(unreachable(listed.get("_meta")));
+    }
+    let tools = match listed.get_mut("tools").map(Value::take) {
+        Some(Value::Array(tools)) => tools,
         _ => Vec::new(),
     };
-    let revision = client.revision().map(str::to_owned);
     let (server, greeting) = (names_itself, greeting.clone());
-    Ok(Offer { server, revision, greeting, instructions, tools: tools?, unreachable })
+    let unreachable = away.into_iter().collect();
+    Ok(Offer { server, revision, greeting, instructions, tools, unreachable })
 }

@@ -2,7 +2,7 @@
 //! are pinned like tools.
 
 use std::cell::LazyCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -11,7 +11,7 @@ use super::gateway::Gateway;
 use super::lists::List;
 use super::looks::oddities;
 use super::message::Message;
-use super::pins::{PinsError, of_entry};
+use super::pins::{Pins, PinsError, SERVER, of_entry};
 use super::results::{members, unreadable};
 use super::tools::{MOST_TOOLS, Offered, Watch};
 
@@ -134,28 +134,61 @@ impl Offered {
         }
     }
 
-    /// Compares a page with the pins. Each page of the very first list is pinned as it arrives.
+    /// Compares a page with the pins; of several servers, with those of each.
     fn compared_list(
         &mut self,
-        (list, first): (List, bool),
+        list: (List, bool),
         named: &[Option<(&str, &Value)>],
         watch: &Watch,
     ) -> Result<Vec<bool>, PinsError> {
-        let mut pinned = watch.pins.described(list)?;
+        let Some(several) = watch.pins.several() else {
+            return self.compared_own(list, "", named, &watch.pins, &BTreeMap::new());
+        };
+        let server_of = |named: &Option<(&str, &Value)>| {
+            named.map_or_else(String::new, |(name, entry)| server_of(list.0, name, entry))
+        };
+        let servers: Vec<String> = named.iter().map(server_of).collect();
+        let mut same = vec![false; named.len()];
+        for server in servers.iter().collect::<BTreeSet<_>>() {
+            let Some(pins) = several.named(server) else { continue };
+            // What another server listed first is not this one's to offer.
+            let others = several.described(list.0, |other| other != server)?;
+            let of_it = || servers.iter().map(|of| of == server);
+            let own = named.iter().zip(of_it()).filter(|(_, is_its)| *is_its);
+            let own: Vec<_> = own.map(|(named, _)| *named).collect();
+            let compared = self.compared_own(list, server, &own, &pins, &others)?;
+            let all = same.iter_mut().zip(of_it()).filter(|(_, is_its)| *is_its);
+            all.zip(compared).for_each(|((same, _), compared)| *same = compared);
+        }
+        Ok(same)
+    }
+
+    /// Compares a page with the pins of its server, apart from what `others` have. Each page of the
+    /// very first list is pinned as it arrives.
+    fn compared_own(
+        &mut self,
+        (list, first): (List, bool),
+        server: &str,
+        named: &[Option<(&str, &Value)>],
+        pins: &Pins,
+        others: &BTreeMap<String, String>,
+    ) -> Result<Vec<bool>, PinsError> {
+        let mut pinned = pins.described(list)?;
+        let key = (list, server.to_owned());
         if first {
-            self.pinning_lists.remove(&list);
+            self.pinning_lists.remove(&key);
             if pinned.is_none() {
-                self.pinning_lists.insert(list);
+                self.pinning_lists.insert(key.clone());
             }
         }
-        let pinning = self.pinning_lists.contains(&list);
+        let pinning = self.pinning_lists.contains(&key);
         let known: &mut BTreeMap<String, String> = pinned.get_or_insert_default();
         let same = named.iter().map(|named| {
             let Some((name, entry)) = named else { return false };
             let now = of_entry(entry);
             match known.get(*name) {
                 Some(then) => *then == now,
-                None if pinning && known.len() < MOST_TOOLS => {
+                None if pinning && known.len() < MOST_TOOLS && !others.contains_key(*name) => {
                     known.insert((*name).to_owned(), now);
                     true
                 }
@@ -164,8 +197,19 @@ impl Offered {
         });
         let same: Vec<bool> = same.collect();
         if pinning {
-            watch.pins.accept_described(list, pinned)?;
+            pins.accept_described(list, pinned)?;
         }
         Ok(same)
     }
+}
+
+/// The server of an entry, if there are several: prompts have its name in theirs.
+fn server_of(list: List, name: &str, entry: &Value) -> String {
+    let server = match list {
+        List::Prompts => name.split_once("__").map(|(server, _)| server),
+        List::Resources | List::Templates => {
+            entry.get("_meta").and_then(|meta| meta.get(SERVER)?.as_str())
+        }
+    };
+    server.unwrap_or_default().to_owned()
 }

@@ -38,9 +38,10 @@ mod waiting;
 pub use gateway::{Gateway, GatewayError, Step};
 pub(crate) use looks::oddities_of;
 pub use looks::{is_unseen, oddities};
-pub use pins::{PinStore, Pins, PinsError, ToolChange};
+pub use pins::{GreetingChange, PinStore, Pins, PinsError, ToolChange};
 pub(crate) use pins::{SERVER, SERVER_INFO, UNREACHABLE};
 pub use pins_of_servers::StoreOf;
+pub(crate) use pins_of_servers::{SAID_BY, joined_instructions};
 pub use relay::{Ended, RelayError, relay};
 pub(crate) use server::agreed;
 pub use server::serve;
@@ -58,4 +59,5 @@ pub(crate) use message::{
 };
 pub(crate) use own_list::LISTING;
 pub(crate) use server_questions::in_the_name_of;
+pub(crate) use tools::unreachable;
 pub(crate) use unreadable::TopLevel;

@@ -52,11 +52,41 @@ pub trait PinStore: Send + Sync {
     fn write(&self, text: &str) -> io::Result<()>;
 }
 
-/// The pins of one server.
+/// The pins of one server, or of several.
 pub struct Pins {
-    store: Box<dyn PinStore>,
-    /// The servers whose tools are pinned on their own.
-    several: Option<PinnedServers>,
+    kept: Kept,
+}
+
+enum Kept {
+    /// Of one server.
+    Own(Box<dyn PinStore>),
+    /// Of several servers, each of which has its own.
+    Several(PinnedServers),
+}
+
+/// A text in a greeting that has changed since its server was first seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GreetingChange {
+    /// The server's name, if there are several.
+    pub server: Option<String>,
+    /// Its present instructions, if they have changed; else its other texts have.
+    pub instructions: Option<String>,
+}
+
+impl fmt::Display for GreetingChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.server, &self.instructions) {
+            (None, Some(_)) => f.write_str("the server's instructions have changed"),
+            (None, None) => {
+                f.write_str("other texts in the server's `initialize` result have changed")
+            }
+            (Some(server), Some(_)) => write!(f, "the instructions of `{server}` have changed"),
+            (Some(server), None) => {
+                write!(f, "other texts in the `initialize` result of `{server}` have changed")
+            }
+        }?;
+        f.write_str(" since they were first seen")
+    }
 }
 
 /// A difference between a tool and its pin.
@@ -139,15 +169,18 @@ impl Pins {
     /// Pins in this store.
     #[must_use]
     pub fn in_store(store: Box<dyn PinStore>) -> Self {
-        Self::with_servers(store, None)
+        Self { kept: Kept::Own(store) }
     }
 
-    pub(super) fn with_servers(store: Box<dyn PinStore>, several: Option<PinnedServers>) -> Self {
-        Self { store, several }
+    pub(super) fn in_several(several: PinnedServers) -> Self {
+        Self { kept: Kept::Several(several) }
     }
 
     pub(super) fn several(&self) -> Option<&PinnedServers> {
-        self.several.as_ref()
+        match &self.kept {
+            Kept::Own(_) => None,
+            Kept::Several(several) => Some(several),
+        }
     }
 
     /// Compares a whole list with the pins; the first list is pinned. A change or a new tool is
@@ -156,7 +189,7 @@ impl Pins {
     /// # Errors
     /// When the pins cannot be read or written.
     pub fn compare(&self, tools: &[Value]) -> Result<Vec<ToolChange>, PinsError> {
-        match &self.several {
+        match self.several() {
             Some(several) => several.compare(tools),
             None => self.compare_own(tools),
         }
@@ -203,7 +236,10 @@ impl Pins {
     /// # Errors
     /// When the pins cannot be written.
     pub fn accept(&self, tools: &[Value]) -> Result<(), PinsError> {
-        self.accept_from(tools, &[])
+        match self.several() {
+            Some(several) => several.accept(tools, &[]),
+            None => self.accept_own(tools),
+        }
     }
 
     pub(super) fn accept_own(&self, tools: &[Value]) -> Result<(), PinsError> {
@@ -211,51 +247,38 @@ impl Pins {
         self.write(|pinned| pinned.tools = Some(tools))
     }
 
-    /// Whether the server's instructions differ from those first seen; the first ones are pinned.
+    /// The texts of a greeting that differ from those first seen; the first ones are pinned. `said`
+    /// is the whole greeting.
     ///
     /// # Errors
     /// When the pins cannot be read or written.
-    pub fn instructions_changed(&self, now: Option<&str>) -> Result<bool, PinsError> {
-        match self.read()?.instructions {
-            Some(then) => Ok(then != of_instructions(now)),
-            None => {
-                self.write(|pinned| pinned.instructions = Some(of_instructions(now)))?;
-                Ok(false)
-            }
+    pub fn greeting_changes(&self, said: &Value) -> Result<Vec<GreetingChange>, PinsError> {
+        if let Some(several) = self.several() {
+            return several.greeting_changes(said);
         }
+        let (text, now) = (instructions(said), of_greeting(said));
+        let pinned = self.read()?;
+        if pinned.instructions.is_none() || pinned.greeting.is_none() {
+            self.write(|pinned| {
+                pinned.instructions.get_or_insert_with(|| of_instructions(text));
+                pinned.greeting.get_or_insert_with(|| now.clone());
+            })?;
+        }
+        let change = |instructions| GreetingChange { server: None, instructions };
+        let told = pinned.instructions.is_some_and(|then| then != of_instructions(text));
+        let told = told.then(|| change(Some(text.unwrap_or_default().to_owned())));
+        let others = pinned.greeting.is_some_and(|then| then != now).then(|| change(None));
+        Ok(told.into_iter().chain(others).collect())
     }
 
-    /// Whether the other texts of the server's greeting differ from those first seen; the first ones
-    /// are pinned. `said` is the whole greeting.
-    ///
-    /// # Errors
-    /// When the pins cannot be read or written.
-    pub fn greeting_changed(&self, said: &Value) -> Result<bool, PinsError> {
-        let now = of_greeting(said);
-        match self.read()?.greeting {
-            Some(then) => Ok(then != now),
-            None => self.write(|pinned| pinned.greeting = Some(now)).map(|()| false),
-        }
-    }
-
-    /// Pins these instructions, replacing earlier ones. The other texts of the next greeting are
-    /// pinned when they arrive.
-    ///
-    /// # Errors
-    /// When the pins cannot be written.
-    pub fn accept_instructions(&self, now: Option<&str>) -> Result<(), PinsError> {
+    /// Pins the texts of this greeting, replacing earlier ones. The prompts and resources that come
+    /// next are pinned, too.
+    pub(super) fn accept_greeting(&self, said: &Value) -> Result<(), PinsError> {
         self.write(|pinned| {
-            pinned.instructions = Some(of_instructions(now));
-            pinned.greeting = None;
+            pinned.instructions = Some(of_instructions(instructions(said)));
+            pinned.greeting = Some(of_greeting(said));
+            pinned.described.clear();
         })
-    }
-
-    /// Pins the other texts of this greeting, replacing earlier ones.
-    ///
-    /// # Errors
-    /// When the pins cannot be written.
-    pub fn accept_greeting(&self, said: &Value) -> Result<(), PinsError> {
-        self.write(|pinned| pinned.greeting = Some(of_greeting(said)))
     }
 
     /// The pinned entries of a list of prompts or resources.
@@ -263,11 +286,14 @@ impl Pins {
         &self,
         list: List,
     ) -> Result<Option<BTreeMap<String, String>>, PinsError> {
-        Ok(self.read()?.described.remove(&list))
+        match self.several() {
+            Some(several) => several.described(list, |_| true).map(Some),
+            None => Ok(self.read()?.described.remove(&list)),
+        }
     }
 
     /// Pins these entries; `None` removes the list.
-    pub(crate) fn accept_described(
+    pub(super) fn accept_described(
         &self,
         list: List,
         entries: Option<BTreeMap<String, String>>,
@@ -278,26 +304,26 @@ impl Pins {
         })
     }
 
-    /// Removes the pins of prompts and resources, so that the next lists are pinned.
-    ///
-    /// # Errors
-    /// When the pins cannot be written.
-    pub fn forget_described(&self) -> Result<(), PinsError> {
-        self.write(|pinned| pinned.described.clear())
-    }
-
     /// Whether a list of tools has been pinned.
     pub(crate) fn have_tools(&self) -> Result<bool, PinsError> {
         // Of several servers, each may be seen for the first time.
-        Ok(self.several.is_some() || self.read()?.tools.is_some())
+        Ok(self.several().is_some() || self.read()?.tools.is_some())
     }
 
     pub(super) fn is_unwritten(&self) -> Result<bool, PinsError> {
-        Ok(self.store.read()?.is_none())
+        Ok(self.store()?.read()?.is_none())
+    }
+
+    /// The store of one server.
+    fn store(&self) -> io::Result<&dyn PinStore> {
+        match &self.kept {
+            Kept::Own(store) => Ok(store.as_ref()),
+            Kept::Several(_) => Err(io::Error::other("several servers have no pins in common")),
+        }
     }
 
     fn read(&self) -> Result<Pinned, PinsError> {
-        match self.store.read()? {
+        match self.store()?.read()? {
             Some(text) => Ok(serde_json::from_str(&text)?),
             None => Ok(Pinned::default()),
         }
@@ -312,7 +338,7 @@ impl Pins {
             Err(error) => return Err(error),
         };
         change(&mut pinned);
-        Ok(self.store.write(&serde_json::to_string_pretty(&pinned)?)?)
+        Ok(self.store()?.write(&serde_json::to_string_pretty(&pinned)?)?)
     }
 }
 
@@ -320,6 +346,10 @@ impl fmt::Debug for Pins {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pins").finish_non_exhaustive()
     }
+}
+
+fn instructions(said: &Value) -> Option<&str> {
+    said.get("instructions").and_then(Value::as_str)
 }
 
 fn of_instructions(text: Option<&str>) -> String {

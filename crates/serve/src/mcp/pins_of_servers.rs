@@ -1,28 +1,32 @@
-//! The pins of several servers as one: each server's tools are pinned on their own, so that one that
-//! is away loses nothing, and one that comes later is seen for the first time then.
+//! The pins of several servers as one: each server is pinned on its own, so that one that is away
+//! loses nothing, and one that comes later is seen for the first time then.
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::pins::{PinStore, Pins, PinsError, ToolChange};
+use super::lists::List;
+use super::pins::{GreetingChange, PinStore, Pins, PinsError, ToolChange};
 use crate::upstream::{NamedServer, Servers};
 
 /// Returns the store for the pins of one server.
 pub type StoreOf = Box<dyn Fn(&NamedServer) -> Box<dyn PinStore> + Send + Sync>;
 
-/// The servers whose tools are pinned on their own.
+/// The member of a greeting's `_meta` with which several servers as one tell the gateway what each of
+/// them said. It does not reach the client.
+pub(crate) const SAID_BY: &str = "counterfoil/said_by";
+
+/// The servers that are pinned on their own.
 pub(super) struct PinnedServers {
     servers: Servers,
     store_of: StoreOf,
 }
 
 impl Pins {
-    /// The pins of several servers as one. Each server's tools have their own store; everything
-    /// else is in `shared`.
+    /// The pins of several servers as one, each of which has its own store.
     #[must_use]
-    pub fn of_servers(shared: Box<dyn PinStore>, servers: Servers, store_of: StoreOf) -> Self {
-        Self::with_servers(shared, Some(PinnedServers { servers, store_of }))
+    pub fn of_servers(servers: Servers, store_of: StoreOf) -> Self {
+        Self::in_several(PinnedServers { servers, store_of })
     }
 
     /// Whether nothing is pinned yet.
@@ -36,19 +40,28 @@ impl Pins {
                 return Ok(false);
             }
         }
-        self.is_unwritten()
+        Ok(true)
     }
 
-    /// Like [`Pins::accept`]. Of several servers, those that are `away` keep their pins.
+    /// Pins these tools and the texts of this greeting, replacing all earlier pins; the prompts and
+    /// resources that come next are pinned, too. Of several servers, those that are `away` keep
+    /// their pins.
     ///
     /// # Errors
     /// When the pins cannot be written.
-    pub fn accept_from(&self, tools: &[Value], away: &[String]) -> Result<(), PinsError> {
-        let Some(several) = self.several() else { return self.accept_own(tools) };
-        let by_server = by_server(tools);
-        for server in several.servers.now().iter().filter(|server| !away.contains(&server.name)) {
-            let own = by_server.get(server.name.as_str()).map(Vec::as_slice).unwrap_or_default();
-            several.pins(server).accept_own(own)?;
+    pub fn accept_offer(
+        &self,
+        tools: &[Value],
+        greeting: &Value,
+        away: &[String],
+    ) -> Result<(), PinsError> {
+        let Some(several) = self.several() else {
+            self.accept_own(tools)?;
+            return self.accept_greeting(greeting);
+        };
+        several.accept(tools, away)?;
+        for (name, said) in said_by(greeting).filter(|(name, _)| !away.contains(name)) {
+            several.named(name).map_or(Ok(()), |pins| pins.accept_greeting(said))?;
         }
         Ok(())
     }
@@ -58,20 +71,77 @@ impl PinnedServers {
     /// Compares each server's tools with its own pins; those of a server that is seen for the first
     /// time are pinned.
     pub(super) fn compare(&self, tools: &[Value]) -> Result<Vec<ToolChange>, PinsError> {
-        let servers = self.servers.now();
         let mut changes = Vec::new();
         for (name, tools) in by_server(tools) {
-            match servers.iter().find(|server| server.name == name) {
-                Some(server) => changes.extend(self.pins(server).compare_own(&tools)?),
+            match self.named(name) {
+                Some(pins) => changes.extend(pins.compare_own(&tools)?),
                 None => changes.extend(tools.iter().map(ToolChange::new_tool)),
             }
         }
         Ok(changes)
     }
 
+    pub(super) fn accept(&self, tools: &[Value], away: &[String]) -> Result<(), PinsError> {
+        let by_server = by_server(tools);
+        for server in self.servers.now().iter().filter(|server| !away.contains(&server.name)) {
+            let own = by_server.get(server.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+            self.pins(server).accept_own(own)?;
+        }
+        Ok(())
+    }
+
+    /// Compares what each server said with its own pins.
+    pub(super) fn greeting_changes(&self, said: &Value) -> Result<Vec<GreetingChange>, PinsError> {
+        let mut changes = Vec::new();
+        for (name, said) in said_by(said) {
+            let Some(pins) = self.named(name) else { continue };
+            let own = pins.greeting_changes(said)?.into_iter();
+            changes.extend(own.map(|own| GreetingChange { server: Some(name.clone()), ..own }));
+        }
+        Ok(changes)
+    }
+
+    /// The pinned entries of the servers with such a name.
+    pub(super) fn described(
+        &self,
+        list: List,
+        which: impl Fn(&str) -> bool,
+    ) -> Result<BTreeMap<String, String>, PinsError> {
+        let mut all = BTreeMap::new();
+        for server in self.servers.now().iter().filter(|server| which(&server.name)) {
+            all.extend(self.pins(server).described(list)?.unwrap_or_default());
+        }
+        Ok(all)
+    }
+
+    /// The pins of the server with this name.
+    pub(super) fn named(&self, name: &str) -> Option<Pins> {
+        let servers = self.servers.now();
+        servers.iter().find(|server| server.name == name).map(|server| self.pins(server))
+    }
+
     fn pins(&self, server: &NamedServer) -> Pins {
         Pins::in_store((self.store_of)(server))
     }
+}
+
+/// What each of several servers said in their common greeting.
+pub(super) fn said_by(greeting: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    let said = greeting.get("_meta").and_then(|meta| meta.get(SAID_BY)?.as_object());
+    said.into_iter().flatten()
+}
+
+/// The instructions of such servers in one text.
+pub(crate) fn joined_instructions(
+    said: &Map<String, Value>,
+    which: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let texts = said.iter().filter(|(name, _)| which(name)).filter_map(|(name, said)| {
+        let text = said.get("instructions")?.as_str()?;
+        Some(format!("# {name}\n\n{text}"))
+    });
+    let texts: Vec<String> = texts.collect();
+    (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
 /// The tools by the name of their server, which their names begin with.

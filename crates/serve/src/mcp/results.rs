@@ -14,8 +14,9 @@ use super::looks::{said_in, sentences};
 use super::members::{Members, member, written};
 use super::message::{self, EXECUTION_ID, Message, code};
 use super::open_tasks::begun;
-use super::pins::AGREED;
-use super::tools::Place;
+use super::pins::{AGREED, GreetingChange};
+use super::pins_of_servers::{SAID_BY, joined_instructions};
+use super::tools::{Place, unreachable};
 
 /// Members of results that determine how a client reads them.
 const RESULT: [&str; 9] = [
@@ -93,12 +94,17 @@ impl Gateway {
             return unreadable(id, "it is not JSON");
         };
         let watch = self.watch.as_deref();
-        let (instructions, others) = self.shared().offered.greeting(&said, &self.server, watch);
+        let changes = self.shared().offered.greeting(&said, &self.server, watch);
         let mut agreed = result.0.iter().filter(|(name, _)| AGREED.contains(&name.as_str()));
         let odd = watch.is_some_and(|watch| watch.hold)
             && !agreed.all(|(name, raw)| is_agreed(name, raw));
-        let others = others || odd;
-        if !instructions && !others {
+        let says = |which: fn(&GreetingChange) -> bool| match &changes {
+            Ok(changes) => changes.iter().any(which),
+            Err(_) => true,
+        };
+        let others = odd || says(|change| change.instructions.is_none());
+        let instructions = says(|change| change.instructions.is_some());
+        if !instructions && !others && !self.several {
             return self.without_forged_ids(message, text);
         }
         let mut left = match others {
@@ -106,7 +112,13 @@ impl Gateway {
             false => raw.get().to_owned(),
         };
         if instructions && let Ok(members) = serde_json::from_str::<Members<'_>>(&left) {
-            left = members.without("instructions");
+            left = match unchanged_instructions(&said, &changes.unwrap_or_default()) {
+                Some(text) => members.with("instructions", &Value::from(text).to_string()),
+                None => members.without("instructions"),
+            };
+        }
+        if self.several {
+            left = without_said_by(&left);
         }
         message.members.with("result", &self.cleaned(&left, false).unwrap_or(left))
     }
@@ -179,6 +191,11 @@ impl Gateway {
         let held = {
             let offered = &mut self.shared().offered;
             let held = offered.page(&tools, place, &self.server, settings, watch);
+            if self.several {
+                let meta = result.get("_meta").map(RawValue::get);
+                let meta = meta.and_then(|meta| serde_json::from_str(meta).ok());
+                offered.away = unreachable(meta.as_ref());
+            }
             offered.report_idle_rules(&self.guard);
             held
         };
@@ -277,6 +294,29 @@ impl Gateway {
             }
             Some(None) => unreadable(id, "it is not an object"),
         }
+    }
+}
+
+/// Of several servers, the instructions of those that have not changed theirs; without changes, it is
+/// unknown which have.
+fn unchanged_instructions(said: &Value, changes: &[GreetingChange]) -> Option<String> {
+    let said = said.get("_meta")?.get(SAID_BY)?.as_object().filter(|_| !changes.is_empty())?;
+    joined_instructions(said, |name| {
+        let is_it = |change: &GreetingChange| change.server.as_deref() == Some(name);
+        !changes.iter().any(|change| change.instructions.is_some() && is_it(change))
+    })
+}
+
+/// The greeting of several servers without what is only for the gateway.
+fn without_said_by(greeting: &str) -> String {
+    let read = |text| serde_json::from_str::<Members<'_>>(text).ok();
+    let Some(members) = read(greeting) else { return greeting.to_owned() };
+    let Some(meta) = members.get("_meta").and_then(|meta| read(meta.get())) else {
+        return greeting.to_owned();
+    };
+    match meta.0.iter().all(|(name, _)| name == SAID_BY) {
+        true => members.without("_meta"),
+        false => members.with("_meta", &meta.without(SAID_BY)),
     }
 }
 

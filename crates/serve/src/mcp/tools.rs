@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::lists::List;
 use super::looks::{oddities, oddities_of};
 use super::members::Members;
-use super::pins::{Pins, PinsError, UNREACHABLE};
+use super::pins::{GreetingChange, Pins, PinsError, UNREACHABLE};
 use super::unchecked::{unchecked, unchecked_in};
 
 /// Maximum number of tools per server.
@@ -33,14 +33,15 @@ pub(crate) struct Offered {
     held: BTreeSet<String>,
     /// The definitions of the very first list, while it is being pinned.
     pinning: Option<Vec<Value>>,
-    /// Lists of prompts and resources that are being pinned for the first time.
-    pub(super) pinning_lists: BTreeSet<List>,
+    /// Lists of prompts and resources that are being pinned for the first time, and their servers,
+    /// if there are several.
+    pub(super) pinning_lists: BTreeSet<(List, String)>,
     /// The listed resources, and whether each is unchanged.
     pub(super) resources: BTreeMap<String, bool>,
     /// The resources in the list that is being read, page by page.
     pub(super) listed: BTreeSet<String>,
-    /// Of several servers, those that could not be reached when the client was greeted.
-    away: Vec<String>,
+    /// Of several servers, those without an answer when the client was greeted or got a list.
+    pub(super) away: Vec<String>,
     /// Messages that were already logged.
     told: BTreeSet<String>,
     /// The complete list; `None` until all of it has been seen.
@@ -274,35 +275,25 @@ impl Offered {
         Ok((Vec::new(), BTreeSet::new()))
     }
 
-    /// Checks a server's greeting. Returns what changed and must be held: its instructions, and its
-    /// other texts.
+    /// Checks a server's greeting. Returns the changes that must be held; an error if it is unknown
+    /// what has changed, so that everything must be.
     pub(crate) fn greeting(
         &mut self,
         said: &Value,
         server: &str,
         watch: Option<&Watch>,
-    ) -> (bool, bool) {
-        let instructions = said.get("instructions").and_then(Value::as_str);
+    ) -> Result<Vec<GreetingChange>, PinsError> {
         for odd in oddities(&json!({ "instructions": said.get("instructions") })) {
             self.tell(format!("instructions of `{server}`: {odd}"));
         }
-        let away = said.get("_meta").and_then(|meta| meta.get(UNREACHABLE)?.as_array());
-        let away = away.into_iter().flatten().filter_map(Value::as_str);
-        self.away = away.map(str::to_owned).collect();
-        let Some(watch) = watch else { return (false, false) };
-        let mut held = |what: &str, changed: Result<bool, PinsError>| {
-            let changed = match changed {
-                Ok(false) => return false,
-                Ok(true) => "they have changed since the server was first seen".to_owned(),
-                Err(error) => error.to_string(),
-            };
-            self.tell(format!("{what} of `{server}`: {changed}"));
-            watch.hold
-        };
-        (
-            held("instructions", watch.pins.instructions_changed(instructions)),
-            held("other texts in the `initialize` result", watch.pins.greeting_changed(said)),
-        )
+        self.away = unreachable(said.get("_meta"));
+        let Some(watch) = watch else { return Ok(Vec::new()) };
+        let changes = watch.pins.greeting_changes(said);
+        match &changes {
+            Ok(changes) => changes.iter().for_each(|one| self.tell(format!("`{server}`: {one}"))),
+            Err(error) => self.tell(format!("texts of `{server}`: {error}")),
+        }
+        if watch.hold { changes } else { Ok(Vec::new()) }
     }
 
     /// Logs a message once.
@@ -312,6 +303,12 @@ impl Offered {
             self.told.insert(what);
         }
     }
+}
+
+/// The servers that are away, according to the `_meta` of several servers as one.
+pub(crate) fn unreachable(meta: Option<&Value>) -> Vec<String> {
+    let away = meta.and_then(|meta| meta.get(UNREACHABLE)?.as_array());
+    away.into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 /// Reads one entry of a list.

@@ -103,6 +103,8 @@ impl NamedServer {
 pub struct Servers {
     now: Arc<ArcSwap<Vec<NamedServer>>>,
     changed: Arc<watch::Sender<()>>,
+    /// How long what they say together waits for each of them; the usual times if `None`.
+    patience: Option<Duration>,
 }
 
 impl Servers {
@@ -110,7 +112,7 @@ impl Servers {
     #[must_use]
     pub fn new(servers: Vec<NamedServer>) -> Self {
         let now = Arc::new(ArcSwap::from_pointee(servers));
-        Self { now, changed: Arc::new(watch::Sender::new(())) }
+        Self { now, changed: Arc::new(watch::Sender::new(())), patience: None }
     }
 
     /// Replaces the set. Clients are notified that their tools changed; unchanged servers keep
@@ -126,6 +128,15 @@ impl Servers {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.now.load().is_empty()
+    }
+
+    /// The same servers, for a client that waits this long for each of them.
+    pub(crate) fn waiting(&self, patience: Duration) -> Self {
+        Self { patience: Some(patience), ..self.clone() }
+    }
+
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        self.patience
     }
 
     pub(crate) fn now(&self) -> Arc<Vec<NamedServer>> {

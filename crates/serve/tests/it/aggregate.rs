@@ -15,6 +15,7 @@ uri=at://$name; [ -e uri ] && uri=$(cat uri)
 what='Who?'; [ -e what ] && what=$(cat what)
 while IFS= read -r line; do
   printf '%s\n' "$line" >> heard
+  case "$line" in *'/list"'*) [ -e slow ] && sleep "$(cat slow)" ;; esac
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   token=$(printf '%s' "$line" | sed -n 's/.*"progressToken":\("*[0-9a-z]*"*\).*/\1/p')
   answer() { echo '{"jsonrpc":"2.0","id":'"$id"','"$1"'}'; }
@@ -150,6 +151,9 @@ fn several_servers_are_one() {
         let greeting = client.begin(json!({})).await;
         assert_eq!(greeting["protocolVersion"], "2025-06-18");
         assert_eq!(greeting["instructions"], "# moon\n\nI am moon.");
+        // What each server said is only for the gateway.
+        assert_eq!(greeting["_meta"], json!({ "counterfoil/unreachable": ["gone"] }));
+        assert_eq!(greeting["capabilities"]["tools"]["listChanged"], true);
         assert!(greeting["capabilities"]["resources"].is_object(), "{greeting}");
         let listed = client.ask("tools/list", json!({})).await;
         // An unreachable server does not affect the others, and numbers stay verbatim.
@@ -185,6 +189,30 @@ fn several_servers_are_one() {
         assert_eq!(names(&listed), ["moon__say", "moon__ask"]);
         // The remaining server was not restarted.
         assert_eq!(moon.heard().matches("\"initialize\"").count(), 1);
+    });
+}
+
+/// A slow server is left out of the list and named; clients are told when it has answered.
+#[test]
+fn a_slow_server_holds_no_list_up() {
+    crate::test(async {
+        let (moon, snail) = (Folder::new("moon", false), Folder::new("snail", false));
+        std::fs::write(snail.0.path().join("slow"), "6").unwrap();
+        let servers = [moon.named("moon"), snail.named("snail")]
+            .map(|server| NamedServer { limit: Duration::from_secs(30), ..server });
+        let mut client = Client::new(Server::Several(Servers::new(servers.to_vec())));
+        client.begin(json!({})).await;
+        // Also while it is still awaited.
+        for _ in 0..2 {
+            let listed = client.ask("tools/list", json!({})).await;
+            assert_eq!(names(&listed), ["moon__say", "moon__ask"]);
+            let away = &crate::json(&listed)["result"]["_meta"]["counterfoil/unreachable"];
+            assert_eq!(away, &json!(["snail"]), "{listed}");
+        }
+        while !client.hear().await.contains("notifications/tools/list_changed") {}
+        let listed = client.ask("tools/list", json!({})).await;
+        assert_eq!(names(&listed), ["moon__say", "moon__ask", "snail__say", "snail__ask"]);
+        assert_eq!(snail.heard().matches("tools/list").count(), 1);
     });
 }
 

@@ -58,19 +58,18 @@ enum Format {
 }
 
 /// Returns the pins of a server. The file's name depends on the command or URL, because each client
-/// has its own name for a server. Each configured server has its own file for its tools.
+/// has its own name for a server. Each configured server has its own file.
 pub(super) fn pins(state: &State, reach: &Reach, servers: &Servers) -> Pins {
     let folder = state.folder().pins();
     if reach.is_named() {
         let place = folder.join(file_name(&reach.own_name(), &reach.words()));
         return Pins::in_store(Box::new(InFile(place)));
     }
-    let shared = Box::new(InFile(folder.join("configured.json")));
     let store_of = move |server: &NamedServer| -> Box<dyn PinStore> {
         let name = format!("configured-{}", server.name);
         Box::new(InFile(folder.join(file_name(&name, &server.words()))))
     };
-    Pins::of_servers(shared, servers.clone(), Box::new(store_of))
+    Pins::of_servers(servers.clone(), Box::new(store_of))
 }
 
 fn file_name(name: &str, words: &[String]) -> String {
@@ -118,7 +117,12 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         (false, true) => Reference::New,
     };
     let changes = match arguments.accept {
-        true => accepted(&pins, &offer)?,
+        true => {
+            // Prompts and resources are not listed here; the next ones that a client sees become
+            // the reference.
+            pins.accept_offer(&offer.tools, &offer.greeting, &offer.unreachable)?;
+            Vec::new()
+        }
         false => changed(&pins, &offer)?,
     };
     let warnings = warnings(&offer, &settings);
@@ -186,41 +190,13 @@ enum Reference {
     Accepted,
 }
 
-/// Accepts all changes, so that none are left, except for servers that cannot be reached.
-fn accepted(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<Change>> {
-    pins.accept_from(&offer.tools, &offer.unreachable)?;
-    if !offer.unreachable.is_empty() {
-        // The greeting lacks what these servers say in it.
-        return Ok(Vec::new());
-    }
-    pins.accept_instructions(offer.instructions.as_deref())?;
-    pins.accept_greeting(&offer.greeting)?;
-    // Prompts and resources are not listed here; the next ones that a client sees become the
-    // reference.
-    pins.forget_described()?;
-    Ok(Vec::new())
-}
-
 fn changed(pins: &Pins, offer: &Offer) -> anyhow::Result<Vec<Change>> {
-    let changes = pins.compare(&offer.tools)?;
-    let mut changes: Vec<Change> = changes.iter().map(|change| in_full(change, offer)).collect();
-    let mut texts = Vec::new();
-    if pins.instructions_changed(offer.instructions.as_deref())? {
-        let full = offer.instructions.iter().flat_map(|text| text.lines()).map(str::to_owned);
-        changes.push(Change {
-            text: "the server's instructions have changed since they were first seen".to_owned(),
-            full: full.collect(),
-        });
-    }
-    if pins.greeting_changed(&offer.greeting)? {
-        texts.push(
-            "other texts in the server's `initialize` result have changed since they were first \
-             seen",
-        );
-    }
-    changes
-        .extend(texts.into_iter().map(|text| Change { text: text.to_owned(), full: Vec::new() }));
-    Ok(changes)
+    let tools = pins.compare(&offer.tools)?;
+    let texts = pins.greeting_changes(&offer.greeting)?.into_iter().map(|change| Change {
+        text: change.to_string(),
+        full: change.instructions.iter().flat_map(|text| text.lines()).map(str::to_owned).collect(),
+    });
+    Ok(tools.iter().map(|change| in_full(change, offer)).chain(texts).collect())
 }
 
 /// A change with the definition as it is now.
@@ -317,8 +293,8 @@ fn ending(
         (Reference::Accepted, _) if !offer.unreachable.is_empty() => {
             writeln!(
                 out,
-                "accepted: the tools of the servers that could be reached; the earlier tools of \
-                 the others, and the earlier instructions of all servers, remain the reference"
+                "accepted: what the servers that could be reached offer; the earlier definitions of the \
+                 others remain the reference"
             )?;
         }
         (Reference::Accepted, _) => {
