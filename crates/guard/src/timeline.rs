@@ -20,6 +20,7 @@ pub(crate) struct Timeline {
     /// The index of each execution's receipt.
     receipts: BTreeMap<String, usize>,
     tools: Option<Digest>,
+    known: Option<(Digest, Catalog)>,
 }
 
 /// Reads a recorded session as a transcript from the ledger; `None` if the ledger has no event of
@@ -49,7 +50,7 @@ pub fn recorded_transcript_until(
     if events.is_empty() {
         return Ok(None);
     }
-    let mut timeline = Timeline::new(session);
+    let mut timeline = Timeline::new(session, None);
     for event in &events {
         timeline.apply(event, &|digest| ledger.result(digest).ok().flatten());
     }
@@ -72,10 +73,11 @@ fn as_emitted(recorded: &ExactValue) -> Arguments {
 }
 
 impl Timeline {
-    pub(crate) fn new(session: &str) -> Self {
+    /// Begins with no events. `known` is a list of tools that need not be read, by its digest.
+    pub(crate) fn new(session: &str, known: Option<(Digest, Catalog)>) -> Self {
         let mut transcript = Transcript::new(session, Format::OpenaiChat);
         transcript.receipts = Some(Vec::new());
-        Self { transcript, receipts: BTreeMap::new(), tools: None }
+        Self { transcript, receipts: BTreeMap::new(), tools: None, known }
     }
 
     /// The digest of the session's latest list of tools.
@@ -200,12 +202,11 @@ impl Timeline {
 
     fn began(&mut self, tools: Digest, stored: &Stored<'_>) {
         self.tools = Some(tools);
-        let bytes = stored(&tools);
-        let list = bytes.and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
-        // Tools that retention dropped are unknown tools, not missing ones.
-        self.transcript.catalog = match list.and_then(|list| read_tools(&list).ok()) {
-            Some(tools) => Catalog::known(tools).0,
-            None => Catalog::unknown(),
+        self.transcript.catalog = match (stored(&tools), &self.known) {
+            // Tools that retention dropped are unknown tools, not missing ones.
+            (None, _) => Catalog::unknown(),
+            (Some(_), Some((known, catalog))) if *known == tools => catalog.clone(),
+            (Some(list), _) => catalog_of(&list),
         };
     }
 
@@ -247,6 +248,15 @@ impl Timeline {
 /// an id.
 fn call_id(opened: &Opened) -> String {
     if opened.call_id.is_empty() { opened.execution_id.clone() } else { opened.call_id.clone() }
+}
+
+/// The tools in a stored list.
+pub(crate) fn catalog_of(list: &[u8]) -> Catalog {
+    let list = serde_json::from_slice::<Value>(list).ok();
+    match list.and_then(|list| read_tools(&list).ok()) {
+        Some(tools) => Catalog::known(tools).0,
+        None => Catalog::unknown(),
+    }
 }
 
 /// A stored text.

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -96,13 +97,13 @@ impl Tool {
     }
 }
 
-/// The tools an agent had.
+/// The tools an agent had. Cheap to clone.
 ///
 /// A log without a tool list has an *unknown* catalog: nothing may be concluded from a name that
 /// is not in it. An explicit empty list is a *known*, empty catalog.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Catalog {
-    tools: Option<BTreeMap<String, Tool>>,
+    tools: Option<Arc<BTreeMap<String, Tool>>>,
 }
 
 impl Catalog {
@@ -125,7 +126,7 @@ impl Catalog {
                 Entry::Occupied(_) => repeated.push(tool.name),
             }
         }
-        (Self { tools: Some(map) }, repeated)
+        (Self { tools: Some(Arc::new(map)) }, repeated)
     }
 
     /// Whether the list of tools is known.
@@ -142,13 +143,13 @@ impl Catalog {
 
     /// All tools, by name. Empty if the catalog is unknown.
     pub fn iter(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.iter().flat_map(BTreeMap::values)
+        self.tools.iter().flat_map(|tools| tools.values())
     }
 
     /// The number of tools; 0 if the catalog is unknown.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.tools.as_ref().map_or(0, BTreeMap::len)
+        self.tools.as_ref().map_or(0, |tools| tools.len())
     }
 
     /// Whether there are no known tools.

@@ -69,10 +69,13 @@ impl Guard {
 impl Session {
     fn begin(guard: &Guard, id: String, start: SessionStart) -> Result<Self, BeginSessionError> {
         let (ledger, tools) = (guard.ledger(), guard.toolset());
-        let mut record = Record::new(&id);
-        record.catch_up(&id, ledger)?;
-        record.calls.made = ledger.calls_made(&id)?;
+        let mut record = Record::new(&id, Some(&tools));
         let mut fixation = Fixation::new(guard.settings().fixation.clone());
+        // A session with a new id has no history.
+        if start.id.is_some() {
+            record.catch_up(&id, ledger)?;
+            record.calls.made = ledger.calls_made(&id)?;
+        }
         // The session's history in other processes counts, too.
         if record.calls.made > 0 {
             (fixation, _) = remembered(ledger, &id, None, &guard.settings().fixation)?;
@@ -96,7 +99,7 @@ impl Session {
     /// host's tools are not fully known, so no list of them is recorded.
     fn hosted(guard: &Guard, id: String, start: SessionStart) -> Result<Self, BeginSessionError> {
         let (ledger, policy) = (guard.ledger(), guard.policy());
-        let mut record = Record::new(&id);
+        let mut record = Record::new(&id, None);
         if policy.settings.dependencies.is_enabled() || policy.settings.trust.taints() {
             record.catch_up(&id, ledger)?;
         }

@@ -8,6 +8,7 @@ use super::calls::Calls;
 use crate::heard::Heard;
 use crate::named::named;
 use crate::timeline::Timeline;
+use crate::toolset::Toolset;
 
 /// What this process knows about the messages and calls of a session: a view of the ledger.
 pub(crate) struct Record {
@@ -28,9 +29,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub(super) fn new(id: &str) -> Self {
+    /// Creates the record of a session. It need not read the list of `tools`, if there are any.
+    pub(super) fn new(id: &str, tools: Option<&Toolset>) -> Self {
+        let known = tools.map(|tools| (tools.digest, tools.recorded().clone()));
         Self {
-            timeline: Timeline::new(id),
+            timeline: Timeline::new(id, known),
             calls: Calls::default(),
             heard: Heard::default(),
             mentioned: Arc::default(),
