@@ -1,8 +1,12 @@
 //! Finds where the content that led to a call came from.
 
+use std::sync::Arc;
+
 use counterfoil_ledger::Requested;
 use serde_json::Value;
 
+use crate::admitted::Admitted;
+use crate::call::Refused;
 use crate::executor::ExecutorKind;
 use crate::extract_paths::{extract_paths, is_in_url};
 use crate::guard::Guard;
@@ -18,17 +22,25 @@ const MOST_NAMES: usize = 16;
 const LOOKED_THROUGH: usize = 2 * 1024 * 1024;
 
 impl Guard {
-    /// Returns the source of the paths and URLs that a call names: the latest message or successful
-    /// result that contains one of them. `None` if the call names none, or none has a source.
+    /// Returns the source of the paths and URLs that a call names, unless its surroundings say it:
+    /// the latest message or successful result that contains one of them. `None` if the call names
+    /// none, or none has a source.
     pub(crate) fn claim_source(
         &self,
         session: &Session,
-        arguments: Option<&Value>,
+        call: &Result<Arc<Admitted>, Box<Refused>>,
         around: &Surroundings,
     ) -> Option<String> {
+        if around.claim_source.is_some() {
+            return around.claim_source.clone();
+        }
         if around.requested == Requested::ByUser {
             return Some("user".to_owned());
         }
+        let arguments = match call {
+            Ok(admitted) => Some(admitted.arguments()),
+            Err(refused) => refused.report.arguments.as_deref(),
+        };
         let mut texts = Vec::new();
         each_text(arguments?, &mut texts);
         let names = Names::new(&texts);

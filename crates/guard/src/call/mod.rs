@@ -54,13 +54,7 @@ impl Session {
         }
         let held = self.hold(guard, &around);
         let admitted = guard.admit(self, &tools, call, around.requested);
-        if around.claim_source.is_none() {
-            let arguments = match &admitted {
-                Ok(admitted) => Some(admitted.arguments()),
-                Err(refused) => refused.report.arguments.as_deref(),
-            };
-            around.claim_source = guard.claim_source(self, arguments, &around);
-        }
+        around.claim_source = guard.claim_source(self, &admitted, &around);
         let scene = self.scene(&held, &around, guard.workspace(), guard.clock().wall());
         let admitted = match admitted {
             Ok(admitted) => admitted,
