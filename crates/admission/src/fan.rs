@@ -259,17 +259,23 @@ impl<'s> Walk<'s> {
 }
 
 fn in_place(members: &Map<String, Value>) -> impl Iterator<Item = &Value> {
-    let lists = LISTS.iter().filter_map(|key| members.get(*key)?.as_array()).flatten();
-    let single = SINGLE.iter().filter_map(|key| members.get(*key));
-    let named = NAMED.iter().filter_map(|key| members.get(*key)?.as_object());
-    lists.chain(single).chain(named.flat_map(Map::values))
+    let lists = members_of(members, &LISTS).filter_map(Value::as_array).flatten();
+    let named = members_of(members, &NAMED).filter_map(Value::as_object);
+    lists.chain(members_of(members, &SINGLE)).chain(named.flat_map(Map::values))
 }
 
 fn parts(members: &Map<String, Value>) -> impl Iterator<Item = &Value> {
-    let parts = PARTS.iter().filter_map(|key| members.get(*key));
-    let lists = parts.clone().filter_map(Value::as_array).flatten();
-    let named = NAMED_PARTS.iter().filter_map(|key| members.get(*key)?.as_object());
-    parts.chain(lists).chain(named.flat_map(Map::values))
+    let lists = members_of(members, &PARTS).filter_map(Value::as_array).flatten();
+    let named = members_of(members, &NAMED_PARTS).filter_map(Value::as_object);
+    members_of(members, &PARTS).chain(lists).chain(named.flat_map(Map::values))
+}
+
+/// The members with one of these names. Most schemas have few members, so these are walked.
+fn members_of<'s>(
+    members: &'s Map<String, Value>,
+    names: &[&str],
+) -> impl Iterator<Item = &'s Value> {
+    members.iter().filter(|(name, _)| names.contains(&name.as_str())).map(|(_, value)| value)
 }
 
 #[cfg(test)]
