@@ -278,15 +278,16 @@ impl House {
         self.gateway.from_server(&listed.to_string()).await.unwrap();
     }
 
-    fn session(&self) -> Session {
-        self.guard.session(SessionStart::default()).unwrap()
+    /// A session of a host, which runs its own calls.
+    fn hosted(&self) -> Session {
+        self.guard.host_session(SessionStart::default()).unwrap()
     }
 
     /// Returns what the library does with the call.
     async fn made(&self, call: &ToolCall) -> &'static str {
         self.asked.0.store(false, Ordering::SeqCst);
-        let answer = self.session().call(call.clone(), Surroundings::default()).await;
-        let answer = answer.unwrap();
+        let session = self.guard.session(SessionStart::default()).unwrap();
+        let answer = session.call(call.clone(), Surroundings::default()).await.unwrap();
         match answer.status {
             Status::Completed => "allow",
             Status::Failed if answer.category == Some(ToolErrorCategory::PolicyBlocked) => "deny",
@@ -323,7 +324,7 @@ impl House {
         call: &ToolCall,
         tools: &HostTools,
     ) -> (&'static str, Option<HostedCall>) {
-        let (session, around) = (self.session(), Surroundings::default());
+        let (session, around) = (self.hosted(), Surroundings::default());
         let listed = session.before_listed(call.clone(), tools, &around, Asking::Person).await;
         match listed.unwrap() {
             Listed::Refused(..) => ("rejected", None),
@@ -345,7 +346,7 @@ impl House {
         };
         let event = Event {
             name: "PreToolUse".to_owned(),
-            session: self.session().id().to_owned(),
+            session: self.hosted().id().to_owned(),
             agent: None,
             transcript: None,
             cwd: None,
@@ -405,7 +406,7 @@ async fn differing(house: &House, call: &ToolCall) -> (&'static str, Option<Stri
     let mut doors =
         vec![("explain", with_model(explained), made), ("listed", listed, with_model(gates))];
     if let Some(hosted) = hosted {
-        let (session, around) = (house.session(), Surroundings::default());
+        let (session, around) = (house.hosted(), Surroundings::default());
         let before = session.before(&hosted, &around, Asking::Person).await;
         doors.push(("before", word(&before.unwrap().judged), listed));
         doors.push(("hook", house.hooked(hosted).await, listed));

@@ -237,21 +237,19 @@ fn a_gateway_that_is_stopped_ends_its_server_and_closes_receipts() {
     let stopped_by = |signal: &str| {
         let script = format!(
             "await() {{ n=0; until [ -e $1 ] || [ $n = 400 ]; do n=$((n+1)); sleep 0.05; done; }}
-             (cat asked; await over) | '{program}' mcp -- sh -c '{server}' & gateway=$!
-             await called; kill -{signal} $gateway; wait $gateway; echo code $?; : > over"
+             (cat asked; await ended) | '{program}' mcp -- sh -c '{server}' & gateway=$!
+             await called; kill -{signal} $gateway; wait $gateway; echo code $?"
         );
         desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "")
     };
-    let began = std::time::Instant::now();
     let ran = stopped_by("TERM");
     assert!(ran.out.contains("code 0"), "{ran}");
-    assert!(began.elapsed().as_secs() < 30, "{ran}");
     assert!(desk.path().join("ended").exists(), "{ran}");
     let shown = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
     assert!(shown.out.contains(r#""tool":"wait""#) && shown.out.contains("Cancelled"), "{shown}");
     assert!(shown.out.contains(r#""approved_by":"host""#), "{shown}");
     // The call of a gateway that was killed has no end, which is not tampering.
-    for file in ["called", "over"] {
+    for file in ["called", "ended"] {
         std::fs::remove_file(desk.path().join(file)).unwrap();
     }
     stopped_by("KILL");

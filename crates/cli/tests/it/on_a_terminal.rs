@@ -280,9 +280,13 @@ fn why_nothing_was_summarised_is_told_to_a_person() {
 
 #[test]
 fn what_waits_is_approved_on_a_terminal() {
-    approved_on_a_terminal(&[]);
-    let Some(server) = crate::shared_ledger::start() else { return };
-    approved_on_a_terminal(&["--ledger", &server.schema("approved")]);
+    // In parallel, because the cases mostly wait.
+    std::thread::scope(|scope| {
+        scope.spawn(|| approved_on_a_terminal(&[]));
+        if let Some(server) = crate::shared_ledger::start() {
+            approved_on_a_terminal(&["--ledger", &server.schema("approved")]);
+        }
+    });
 }
 
 /// Runs with these flags for every command.
