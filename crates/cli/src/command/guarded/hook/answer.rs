@@ -154,27 +154,10 @@ fn answer(
     began: Instant,
     told: &Sender<Progress>,
 ) -> anyhow::Result<Answer> {
-    let mut sent = Vec::new();
-    io::stdin().lock().take(MOST).read_to_end(&mut sent).context("cannot read the event")?;
-    let event = match read_event(agent, &sent) {
+    let event = match read(agent, told)? {
         Ok(event) => event,
-        // No agent sends that by itself: it is refused, whatever the settings say.
-        Err(error @ ReadEventError::Twice { before: Some(name), .. }) => {
-            let _ = told.send(Progress::Event(name.to_owned(), true));
-            return Ok(refusal(&error));
-        }
-        // It was read, and is not about a call.
-        Err(error @ ReadEventError::Twice { before: None, .. }) => {
-            let notice = format!("counterfoil: {error}; the agent continues without this check");
-            return Ok(Answer::notice(notice));
-        }
-        Err(error) => return Err(error.into()),
+        Err(answer) => return Ok(answer),
     };
-    let before = matches!(event.happening, Happening::Before(_));
-    let _ = told.send(Progress::Event(event.name.clone(), before));
-    if event.happening == Happening::Other {
-        return Ok(Answer::default());
-    }
     let (state, place) = (global.state(), absolute(global.place()));
     if let Some(cwd) = &event.cwd {
         // If that folder is gone, the configuration is searched for from here.
@@ -215,10 +198,32 @@ fn answer(
     Ok(answer)
 }
 
-/// The answer to an event about a call that cannot be read.
-fn refusal(error: &ReadEventError) -> Answer {
-    let decision = Decision::Deny(format!("counterfoil denied this call: {error}"));
-    Answer { decision: Some(decision), ..Answer::default() }
+/// Reads the event, or returns the answer if there is nothing to judge.
+fn read(agent: Agent, told: &Sender<Progress>) -> anyhow::Result<Result<Event, Answer>> {
+    let mut sent = Vec::new();
+    io::stdin().lock().take(MOST).read_to_end(&mut sent).context("cannot read the event")?;
+    let answer = match read_event(agent, &sent) {
+        Ok(event) => {
+            let before = matches!(event.happening, Happening::Before(_));
+            let _ = told.send(Progress::Event(event.name.clone(), before));
+            if event.happening != Happening::Other {
+                return Ok(Ok(event));
+            }
+            Answer::default()
+        }
+        // No agent sends that by itself: it is refused, whatever the settings say.
+        Err(error @ ReadEventError::Twice { before: Some(name), .. }) => {
+            let _ = told.send(Progress::Event(name.to_owned(), true));
+            let decision = Decision::Deny(format!("counterfoil denied this call: {error}"));
+            Answer { decision: Some(decision), ..Answer::default() }
+        }
+        // It was read, and is not about a call.
+        Err(error @ ReadEventError::Twice { before: None, .. }) => {
+            Answer::notice(format!("counterfoil: {error}; the agent continues without this check"))
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Err(answer))
 }
 
 /// The guard for one event, and what could not be set up.
