@@ -296,11 +296,12 @@ fn a_projects_file_loosens_nothing() {
 fn nobody_waits_longer_than_the_limit() {
     use std::io::Read as _;
     use std::process::{Command, Stdio};
-    let stage = Stage::with(&[("counterfoil.toml", "[hooks]\ntime_limit_ms = 100\n")]);
+    let desk = Desk::with(&[]);
     // The agent keeps the pipe open, so the event never ends.
     let mut child = Command::new(env!("CARGO_BIN_EXE_counterfoil"))
         .args(["hook", "claude-code", "--state", "state"])
-        .current_dir(stage.desk.path())
+        .current_dir(desk.path())
+        .env("COUNTERFOIL_HOOKS_TIME_LIMIT_MS", "100")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -309,6 +310,6 @@ fn nobody_waits_longer_than_the_limit() {
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     assert!(child.wait().unwrap().success());
-    assert!(out.contains("timed out after"), "{out}");
+    assert!(out.contains("timed out after 100 ms"), "{out}");
     drop(open);
 }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use counterfoil_guard::{Guard, GuardBuilder, HostedCall};
 use counterfoil_hooks::{
-    Agent, Answer, Decision, Event, Happening, HooksSettings, OnFault, ReadEventError, Snapshots,
-    Surrounding, read_event, respond, write_answer,
+    Agent, Answer, Decision, Event, Happening, HooksOptions, HooksSettings, OnFault,
+    ReadEventError, Snapshots, Surrounding, read_event, respond, write_answer,
 };
 use counterfoil_judge::AnswerJudge;
 
@@ -96,7 +96,7 @@ enum Waited {
 
 fn wait(telling: &Receiver<Progress>, began: Instant, place: &Place) -> Waited {
     let (mut event, mut before) = (String::new(), false);
-    let (mut limit, mut on_failure) = (HooksSettings::default().time_limit, OnFault::Open);
+    let (mut limit, mut on_failure) = (limit_of_reading(), OnFault::Open);
     loop {
         let left = limit.saturating_sub(began.elapsed());
         let (failed, is_late) = match telling.recv_timeout(left) {
@@ -127,6 +127,13 @@ fn wait(telling: &Receiver<Progress>, began: Instant, place: &Place) -> Waited {
             false => Waited::Answered(event, answer),
         };
     }
+}
+
+/// The time limit until the event has led to a configuration.
+fn limit_of_reading() -> Duration {
+    let named = env::var("COUNTERFOIL_HOOKS_TIME_LIMIT_MS").ok().and_then(|ms| ms.parse().ok());
+    let options = named.map(|time_limit_ms| HooksOptions { time_limit_ms, ..Default::default() });
+    options.unwrap_or_default().resolve().unwrap_or_default().time_limit
 }
 
 /// The answer to an agent whose hook failed.
