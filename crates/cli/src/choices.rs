@@ -155,11 +155,10 @@ pub(crate) struct ShownWhole {
 }
 
 /// The format of what is shown as a whole.
-#[cfg(feature = "guard")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum WholeFormat {
     /// For people
     Text,
-    /// One JSON object
+    /// One JSON document
     Json,
 }

@@ -1,10 +1,11 @@
 use std::io::{self, Write as _};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use counterfoil_model::Mode;
 use counterfoil_rules::{Group, Meta};
 use serde::Serialize;
 
+use crate::choices::WholeFormat;
 use crate::config;
 use crate::exit::Exit;
 use crate::global::Global;
@@ -19,15 +20,7 @@ use crate::tables::wide_table;
 pub(crate) struct Arguments {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: ListFormat,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ListFormat {
-    /// A table.
-    Text,
-    /// A JSON array.
-    Json,
+    format: WholeFormat,
 }
 
 #[derive(Serialize)]
@@ -58,8 +51,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let rows: Vec<Row> = metas().map(row).collect();
     let mut out = io::stdout().lock();
     match arguments.format {
-        ListFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&rows))?,
-        ListFormat::Text => writeln!(out, "{}", table(&rows))?,
+        WholeFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&rows))?,
+        WholeFormat::Text => writeln!(out, "{}", table(&rows))?,
     }
     Ok(Exit::Clean)
 }

@@ -5,11 +5,11 @@ mod trial;
 
 use std::io::{self, Write as _};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::config::checked;
-use crate::choices::Colour;
+use crate::choices::{Colour, WholeFormat};
 use crate::config;
 use crate::exit::Exit;
 use crate::global::Global;
@@ -30,18 +30,10 @@ Exit codes: 0 commands are sandboxed and recorded as configured, 1 a check faile
 pub(crate) struct Arguments {
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: WholeFormat,
     /// When to use colours in the text
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Colour,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    /// One line per check
-    Text,
-    /// One JSON object
-    Json,
 }
 
 #[derive(Debug, Serialize)]
@@ -75,8 +67,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let outcome = Outcome { schema_version: 1, healthy, profile: sandbox.profile().name(), checks };
     let mut out = io::stdout().lock();
     match arguments.format {
-        Format::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&outcome))?,
-        Format::Text => write!(out, "{}", text(&outcome, Paint::for_output(arguments.color)))?,
+        WholeFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&outcome))?,
+        WholeFormat::Text => write!(out, "{}", text(&outcome, Paint::for_output(arguments.color)))?,
     }
     Ok(if healthy { Exit::Clean } else { Exit::Findings })
 }

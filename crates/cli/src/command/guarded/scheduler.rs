@@ -11,6 +11,7 @@ use counterfoil_report::{json_pretty, visible};
 use serde_json::Value;
 
 use crate::approver::{Asks, AtTerminal};
+use crate::choices::WholeFormat;
 use crate::conversation::{
     Begun, Fired, Front as _, LOOK_AT_TASKS, Lines, Wanted, begin, fire, scheduler,
 };
@@ -59,7 +60,7 @@ enum What {
         all: bool,
         /// Output format
         #[arg(long, value_name = "FORMAT", default_value = "text")]
-        format: ListFormat,
+        format: WholeFormat,
     },
     /// Cancel a task
     Cancel {
@@ -91,14 +92,6 @@ enum Missed {
     Once,
     /// Run each of them
     All,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ListFormat {
-    /// One line per task
-    Text,
-    /// One JSON array
-    Json,
 }
 
 /// The session of tasks that the user adds here.
@@ -158,14 +151,14 @@ fn explain(when: &str) -> anyhow::Result<Exit> {
     Ok(Exit::Clean)
 }
 
-fn list(scheduler: &Scheduler, all: bool, format: ListFormat) -> anyhow::Result<Exit> {
+fn list(scheduler: &Scheduler, all: bool, format: WholeFormat) -> anyhow::Result<Exit> {
     let mut shown = scheduler.list()?;
     shown.retain(|task| all || task.state == TaskState::Active);
     let mut out = io::stdout().lock();
     match format {
-        ListFormat::Json => writeln!(out, "{}", json_pretty(&shown))?,
-        ListFormat::Text if shown.is_empty() => writeln!(out, "no tasks")?,
-        ListFormat::Text => {
+        WholeFormat::Json => writeln!(out, "{}", json_pretty(&shown))?,
+        WholeFormat::Text if shown.is_empty() => writeln!(out, "no tasks")?,
+        WholeFormat::Text => {
             for task in &shown {
                 writeln!(out, "{}", line(task))?;
             }

@@ -1,13 +1,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use comfy_table::{CellAlignment, Table};
 use counterfoil_guard::{CallStats, HallucinatedTool, repetitions};
 use counterfoil_report::visible;
 use serde::Serialize;
 
-use crate::choices::Colour;
+use crate::choices::{Colour, WholeFormat};
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::global::Global;
@@ -32,14 +32,6 @@ pub(crate) struct Arguments {
     /// When to use colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Colour,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum WholeFormat {
-    /// Tables
-    Text,
-    /// One JSON object
-    Json,
 }
 
 /// All counts.

@@ -1,11 +1,12 @@
 use std::io::{self, Write as _};
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use counterfoil_guard::{Excluded, InclusionReason, Offer, SessionStart};
 use counterfoil_model::{Effects, Origin, Tool};
 use counterfoil_report::visible;
 use serde_json::{Value, json};
 
+use crate::choices::WholeFormat;
 use crate::config;
 use crate::exit::{Complaint, Exit, note};
 use crate::global::Global;
@@ -30,15 +31,7 @@ pub(crate) struct Arguments {
     query: Option<String>,
     /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: ListFormat,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ListFormat {
-    /// A table
-    Text,
-    /// One JSON array
-    Json,
+    format: WholeFormat,
 }
 
 pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
@@ -66,11 +59,11 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     guard.notices().iter().try_for_each(note)?;
     let mut out = io::stdout().lock();
     match arguments.format {
-        ListFormat::Json => {
+        WholeFormat::Json => {
             let rows: Vec<Value> = guard.catalog().iter().map(|tool| row(tool, &offer)).collect();
             writeln!(out, "{}", counterfoil_report::json_pretty(&rows))?;
         }
-        ListFormat::Text => writeln!(out, "{}", table(guard.catalog().iter(), &offer))?,
+        WholeFormat::Text => writeln!(out, "{}", table(guard.catalog().iter(), &offer))?,
     }
     for issue in guard.catalog_issues() {
         note(format!("tool `{}`: {}", visible(&issue.tool), visible(&issue.message)))?;

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use counterfoil_guard::GuardSettings;
 use counterfoil_model::Digest;
 use counterfoil_serve::{
@@ -13,6 +13,7 @@ use counterfoil_serve::{
 use serde_json::{Value, json};
 
 use super::reach::Reach;
+use crate::choices::WholeFormat;
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::files;
@@ -42,19 +43,11 @@ pub(crate) struct Arguments {
     #[arg(long)]
     accept: bool,
     /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = WholeFormat::Text)]
+    format: WholeFormat,
     /// Maximum time to wait for each response, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     limit: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people
-    Text,
-    /// For programs
-    Json,
 }
 
 /// Returns the pins of a server. The file's name depends on the command or URL, because each client
@@ -130,8 +123,8 @@ pub(super) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         || !odd_instructions(&offer).is_empty()
         || !warnings.is_empty();
     match arguments.format {
-        Format::Json => json_of(&name, &offer, &changes, &warnings)?,
-        Format::Text => text_of(&name, &offer, &changes, &warnings, reference)?,
+        WholeFormat::Json => json_of(&name, &offer, &changes, &warnings)?,
+        WholeFormat::Text => text_of(&name, &offer, &changes, &warnings, reference)?,
     }
     Ok(match (offer.unreachable.is_empty(), odd || !changes.is_empty()) {
         (false, _) => Exit::Input,
