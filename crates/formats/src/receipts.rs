@@ -49,7 +49,7 @@ fn read_receipt(raw: &RawValue, line: usize, session: &mut Session) -> Option<Re
     });
     let call_id = fields.string("call_id").map(std::borrow::Cow::into_owned);
     session.leave(&fields);
-    Some(RecordedReceipt { id, tool, call_id, status, started, ended, result })
+    Some(RecordedReceipt { id, tool, call_id, status, started, ended, result, id_shown: false })
 }
 
 fn first_string(fields: &mut Fields<'_>, names: &[&str]) -> String {

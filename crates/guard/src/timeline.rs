@@ -130,6 +130,7 @@ impl Timeline {
             started: Some(opened.started_at),
             ended: None,
             result: None,
+            id_shown: opened.id_shown,
         });
     }
 
@@ -190,6 +191,7 @@ impl Timeline {
             started: Some(rejected.call.started_at),
             ended: Some(rejected.call.started_at),
             result: None,
+            id_shown: false,
         });
         self.result(Outcome {
             call_id: call_id(&rejected.call),

@@ -206,6 +206,7 @@ fn opened(execution_id: &str) -> Opened {
         warnings: Vec::new(),
         emitted_arguments: None,
         rules: Vec::new(),
+        id_shown: false,
     }
 }
 

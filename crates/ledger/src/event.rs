@@ -222,6 +222,9 @@ pub struct Opened {
     /// The rules that decided on the call, each after its gate, if `permit` does not name them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<String>,
+    /// Whether the model sees the execution id with the result, so that it can cite it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub id_shown: bool,
 }
 
 /// Reads arguments without their source text: serde buffers the event to find its kind, which

@@ -154,6 +154,8 @@ pub struct RecordedReceipt {
     pub ended: Option<i64>,
     /// The recorded result, if the log has it.
     pub result: Option<Value>,
+    /// Whether the model saw the id with the result, even if the recorded result does not have it.
+    pub id_shown: bool,
 }
 
 impl RecordedReceipt {

@@ -18,6 +18,7 @@ use crate::guard::Guard;
 use crate::permitted::Permitted;
 use crate::recording::Recording;
 use crate::session::Session;
+use crate::shown_id::ShowId;
 
 impl Guard {
     /// Reserves the quota and records the intent, in one step, before any effect.
@@ -98,6 +99,7 @@ impl Guard {
             emitted_arguments: None,
             rules: Vec::new(),
             warnings: Vec::new(),
+            id_shown: self.settings().show_id != ShowId::Metadata,
         })
     }
 

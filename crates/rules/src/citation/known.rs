@@ -128,6 +128,9 @@ impl<'f> Register<'f> {
         }
         for receipt in facts.transcript().receipts.iter().flatten() {
             let since = receipt.call_id.as_deref().and_then(|id| answered.get(id)).copied();
+            if let Some(at) = since.filter(|_| receipt.id_shown) {
+                self.shown_from = Some(self.shown_from.map_or(at, |first| first.min(at)));
+            }
             let shown = self.known.remove(&receipt.id);
             let mut tools: Vec<Cow<'f, str>> = vec![Cow::Borrowed(receipt.tool.as_str())];
             tools.retain(|tool| !tool.is_empty());

@@ -244,8 +244,8 @@ fn obligation(rest: &str) -> Result<Obligation, String> {
         .map_err(|wrong| wrong.to_string())
 }
 
-/// `{"execution_id", "tool", "status", "started", "ended", "call_id", "result"}`, times in
-/// milliseconds.
+/// `{"execution_id", "tool", "status", "started", "ended", "call_id", "result", "id_shown"}`,
+/// times in milliseconds.
 fn receipt(rest: &str) -> Result<RecordedReceipt, String> {
     let value = json(rest)?;
     let text = |name: &str| value[name].as_str().map(str::to_owned);
@@ -258,6 +258,7 @@ fn receipt(rest: &str) -> Result<RecordedReceipt, String> {
         started: value["started"].as_i64(),
         ended: value["ended"].as_i64(),
         result: value.get("result").cloned(),
+        id_shown: value["id_shown"].as_bool().unwrap_or(false),
     })
 }
 

@@ -135,6 +135,7 @@ pub(crate) fn opened(execution_id: &str) -> Opened {
         warnings: Vec::new(),
         emitted_arguments: None,
         rules: Vec::new(),
+        id_shown: false,
     }
 }
 

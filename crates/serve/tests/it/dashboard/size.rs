@@ -46,6 +46,7 @@ fn opened(number: u32) -> Opened {
         warnings: Vec::new(),
         emitted_arguments: None,
         rules: Vec::new(),
+        id_shown: false,
     }
 }
 
