@@ -46,7 +46,7 @@ fn run(
     tables.verify_definitions()?;
     let names = tables.names()?;
     let [origin] = names.as_slice() else {
-        return Err(Broken::new("the ledger does not have exactly one name").into());
+        return Err(Broken::new("the ledger has no name, or more than one").into());
     };
     let notes = log.records.iter().filter_map(|record| match record {
         Record::Checkpoint(note) => Some(note.as_str()),

@@ -705,7 +705,7 @@ fn what_is_not_in_a_bundle_is_said() {
             vec![
                 "session `s2`: the bundle has 2 of its events 1 to 2; there may be others",
                 "session `s1`: the bundle has 3 of its events 3 to 5; there may be others",
-                "2 results not in the bundle; the events record only a digest",
+                "missing from the bundle: 2 results, recorded only as a digest",
             ],
         ),
         (

@@ -263,17 +263,17 @@ fn a_configuration_may_add_filters_and_leave_some_out() {
         assert_ne!(made.confidence, FilterConfidence::Full, "{command}");
     }
     for (options, error) in [
-        ("without = [\"carg\"]", "without: there is no filter `carg`; available: cargo, "),
-        ("[[own]]\nid = \"git\"\ncommands = [\"x\"]", "own: there are two filters named `git`"),
-        ("[[own]]\nid = \"x y\"\ncommands = [\"x\"]", "own: `x y` is not a valid filter name; "),
-        ("[[own]]\nid = \"x\"", "own: the filter `x` lists no commands"),
+        ("without = [\"carg\"]", "`without`: there is no filter `carg`; available: cargo, "),
+        ("[[own]]\nid = \"git\"\ncommands = [\"x\"]", "`own`: there are two filters named `git`"),
+        ("[[own]]\nid = \"x y\"\ncommands = [\"x\"]", "`own`: `x y` is not a valid filter name; "),
+        ("[[own]]\nid = \"x\"", "`own`: the filter `x` lists no commands"),
         (
             "[[own]]\nid = \"x\"\ncommands = [\"x\"]\nprogress = [\"a\", \"(\"]",
-            "own: the filter `x`: `(` is not a valid regular expression: ",
+            "`own`: the filter `x`: `(` is not a valid regular expression: ",
         ),
         (
             "[[own]]\nid = \"x\"\ncommands = [\"x\"]\ncut = { above = 5, head = 3, tail = 2 }",
-            "own: the filter `x`: `head` plus `tail` must be less than `above`",
+            "`own`: the filter `x`: `head` plus `tail` must be less than `above`",
         ),
     ] {
         let options: FilterOptions = toml::from_str(options).unwrap();

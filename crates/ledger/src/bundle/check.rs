@@ -210,7 +210,7 @@ impl BundleVerification {
         let missing = (named.len() as u64).saturating_sub(good);
         if missing > 0 {
             let missing = counted(missing, "result");
-            self.open(format!("{missing} not in the bundle; the events record only a digest"));
+            self.open(format!("missing from the bundle: {missing}, recorded only as a digest"));
         }
     }
 }

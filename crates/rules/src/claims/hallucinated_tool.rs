@@ -79,7 +79,7 @@ fn not_used(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, p
             findings.not_checkable(claim, "the words may describe a tool that was called");
         }
         Known::No if is_group_of_called(facts, name, turn) => {
-            findings.not_checkable(claim, "a tool was called whose name begins with this name");
+            findings.not_checkable(claim, "the name of a called tool begins with this one");
         }
         Known::No if is_subject_matter(facts, mention) => {
             findings.not_checkable(claim, "the name may mean something other than a tool");

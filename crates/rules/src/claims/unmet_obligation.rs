@@ -76,7 +76,7 @@ fn judge<'t>(
         facts,
         &claim,
         Note::proven(format!("no {} {missing} `{what}`", need.text))
-            .help("do it, or say that it was not done; your configuration requires it")
+            .help("do it, or say that it was not done; your configuration requires this step")
             .evidence([facts.evidence(execution)]),
     );
 }

@@ -74,9 +74,7 @@ fn without_run(
     }
     // "The connection test was successful": a test of another kind than runners have.
     if said.of_other_kind && said.named.is_none() {
-        return OutcomeVerdict::NotCheckable(
-            "the claim may be about a test that no test runner runs",
-        );
+        return OutcomeVerdict::NotCheckable("the claim may be about a test without a test runner");
     }
     if result_reports(facts, said, count) {
         return OutcomeVerdict::NotCheckable("a result mentions it, but no run is recorded");

@@ -165,7 +165,7 @@ static RESOURCES: [Resource; 17] = [
     done(
         "/policy/replay",
         "replay_policy",
-        "How another policy would have decided recorded calls",
+        "What another policy would have done with recorded calls",
         Role::Read,
         schema::<ReplayBody>,
         schema::<ReplayItem>,

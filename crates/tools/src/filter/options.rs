@@ -30,7 +30,7 @@ impl Default for FilterOptions {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FilterOptionsError {
     /// An unknown filter.
-    #[error("without: there is no filter `{name}`; available: {known}")]
+    #[error("`without`: there is no filter `{name}`; available: {known}")]
     Unknown {
         /// The given name.
         name: String,
@@ -38,10 +38,10 @@ pub enum FilterOptionsError {
         known: String,
     },
     /// Two filters with the same name.
-    #[error("own: there are two filters named `{0}`")]
+    #[error("`own`: there are two filters named `{0}`")]
     Twice(String),
     /// An invalid declaration.
-    #[error("own: {0}")]
+    #[error("`own`: {0}")]
     Declaration(#[from] FilterDeclarationError),
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     /// cosign is rejected
     #[arg(long, value_name = "KEY", requires = "witnessed")]
     witness_key: Option<VerifierKey>,
-    /// A PEM file with a public key that was kept elsewhere
+    /// A PEM file with the ledger's public key, obtained separately from the ledger
     #[arg(long, value_name = "FILE")]
     public_key: Vec<PathBuf>,
     /// The first files of the log are archived elsewhere and may be missing here
