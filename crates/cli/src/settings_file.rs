@@ -108,6 +108,12 @@ pub(crate) fn own_program() -> anyhow::Result<String> {
     if found("counterfoil").is_some_and(|path| same(&path, &own)) {
         return Ok("counterfoil".to_owned());
     }
+    if own.file_stem().is_none_or(|stem| stem != "counterfoil") {
+        let wrong = format!("this program is named `{}`", own.display());
+        return Err(Complaint::new(wrong)
+            .help("rename it to `counterfoil`: entries in agents' settings are found by that name")
+            .into());
+    }
     own.into_os_string().into_string().map_err(|path| {
         Complaint::new(format!("the path `{}` is not UTF-8", path.display()))
             .help(

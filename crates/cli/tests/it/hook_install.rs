@@ -235,6 +235,20 @@ fn a_path_with_blanks_and_quotes_is_written_so_that_a_shell_finds_it() {
 }
 
 /// The commands that the plugin tells an agent to run exist in this program.
+/// Entries are found by the program's name, so another name would be installed and never found.
+#[test]
+fn a_program_of_another_name_installs_nothing() {
+    let desk = Desk::with(&[(SETTINGS, USERS)]);
+    let renamed = desk.path().join("cf-1.2");
+    fs::copy(env!("CARGO_BIN_EXE_counterfoil"), &renamed).unwrap();
+    for group in ["hook", "mcp"] {
+        let ran = desk.spawn_program(&renamed, &[], &[group, "install", "claude-code"], "");
+        assert_eq!(ran.code, 2, "{ran}");
+        assert!(ran.err.contains("cf-1.2`\n  help: rename it to `counterfoil`"), "{ran}");
+    }
+    assert_eq!(text(&desk, SETTINGS), USERS);
+}
+
 #[test]
 fn the_plugins_commands_name_what_there_is() {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../plugins/claude-code/commands");
