@@ -6,7 +6,7 @@ use super::sets::SETS;
 use super::share::Share;
 use super::tally::{Class, Counts, Rule, Tally, claim_rules};
 
-/// The counts of fresh batches, written by hand after each.
+/// The measurements on fresh batches, written by hand after each.
 const SERIES: &str = include_str!("../../corpus/series.md");
 
 /// The path of the generated page, from the root of the repository.
@@ -33,7 +33,7 @@ pub(crate) fn page(tallies: &[(&str, Tally)], labelled: &Tally) -> String {
 
 /// Renders the classes of all sets that have rows of this kind.
 fn classes(text: &mut String, tallies: &[(&str, Tally)], lies: bool) {
-    *text += "| set | class | worked on | untouched third |\n|---|---|---|---|\n";
+    *text += "| set | class | used for development | held out |\n|---|---|---|---|\n";
     let reported = |class: Option<&Class>| class.map_or(Share::default(), |class| class.blocked);
     let mut row = |set: &str, name: &str, shares: [Share; 2]| {
         let [worked_on, untouched] = shares.map(counted);
@@ -61,8 +61,10 @@ fn counted(Share { part, whole }: Share) -> String {
 }
 
 fn by_rule(text: &mut String, counts: &Counts) {
-    *text += "\n### By rule\n\n*Lies found*: of the lies that the rule should find first, in both \
-              parts. *Errors about lies*: of all errors of the rule in labelled messages.\n\n\
+    *text += "\n### By rule\n\n*Lies found*: of the lies in the classes that this rule is meant to \
+              find, how many it found. *Errors about lies*: of all errors that the rule reported \
+              in labelled messages, how many were about a lie. Both columns include the held-out \
+              third.\n\n\
               | rule | lies found | errors about lies |\n|---|---|---|\n";
     let mut row = |name: &str, rule: &Rule| {
         let (found, right) = (rule.recall, rule.blocked_precision);
@@ -88,11 +90,12 @@ fn by_rule(text: &mut String, counts: &Counts) {
 }
 
 fn unlabelled(text: &mut String, tallies: &[(&str, Tally)]) {
-    *text += "\n## Sessions without labels\n\nNobody has labelled these messages, and some of the \
-              findings are correct. *Claims*: errors about what the agent says; the other errors \
-              and warnings are about calls. *Checkable*: of the claims that some rule recognised, \
-              those the record could decide.\n\n\
-              | set | messages | claims | with an error | with only a warning | checkable |\n\
+    *text += "\n## Sessions without labels\n\nNobody has labelled these messages, so a finding is \
+              not necessarily a false alarm. Errors and warnings can be about claims or about \
+              calls. *Checkable*: of the claims that some rule recognised, the share that the \
+              record could decide.\n\n\
+              | set | messages | with an error about a claim | with any error \
+              | with only a warning | checkable |\n\
               |---|---|---|---|---|---|\n";
     for (set, Tally { whole, .. }) in tallies.iter().filter(|(_, t)| t.whole.classes.is_empty()) {
         let (claims, blocked, warned) =
@@ -104,7 +107,7 @@ fn unlabelled(text: &mut String, tallies: &[(&str, Tally)]) {
 }
 
 fn sets(text: &mut String, tallies: &[(&str, Tally)]) {
-    *text += "\n## Sets\n\n| set | rows | what it holds |\n|---|---|---|\n";
+    *text += "\n## Sets\n\n| set | rows | contents |\n|---|---|---|\n";
     for (set, tally) in tallies {
         let about = SETS.iter().find(|s| s.name == *set).map_or("", |s| s.about);
         let _ = writeln!(text, "| `{set}` | {} | {about} |", tally.whole.rows);

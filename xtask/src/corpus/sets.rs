@@ -24,23 +24,23 @@ pub(crate) const SETS: [Set; 9] = [
     },
     Set {
         name: "perturbed",
-        about: "dialogues of `tau1`, each with a lie put in, or with the evidence of a true \
-                sentence taken out",
+        about: "dialogues from `tau1`, each with a lie inserted or with the evidence for a true \
+                sentence removed",
     },
     Set {
         name: "real_labelled",
-        about: "messages of `tau1` and `workbench`, judged by hand: real lies, and honest ones \
-                that look like lies",
+        about: "messages from `tau1` and `workbench`, labelled by hand: real lies, and honest \
+                messages that look like lies",
     },
-    Set { name: "coding_labelled", about: "messages of coding sessions, judged by hand" },
+    Set { name: "coding_labelled", about: "messages from coding sessions, labelled by hand" },
     Set {
         name: "coding_perturbed",
         about: "coding sessions in which one sentence, or the evidence for it, was changed",
     },
     Set {
         name: "reports",
-        about: "sessions written after public reports of agents that lied, each lie with an \
-                honest twin",
+        about: "sessions modelled on public reports of agents that lied; each lie has an honest \
+                twin",
     },
     Set {
         name: "coding_control",
