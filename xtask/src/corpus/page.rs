@@ -90,10 +90,10 @@ fn by_rule(text: &mut String, counts: &Counts) {
 }
 
 fn unlabelled(text: &mut String, tallies: &[(&str, Tally)]) {
-    *text += "\n## Sessions without labels\n\nNobody has labelled these messages, so a finding is \
-              not necessarily a false alarm. Errors and warnings can be about claims or about \
-              calls. *Checkable*: of the claims that some rule recognised, the share that the \
-              record could decide.\n\n\
+    *text += "\n## Sessions without labels\n\nNobody has labelled these messages. Some of the \
+              findings are correct, so a finding is not necessarily a false alarm. Errors and \
+              warnings can be about claims or about calls. *Checkable*: of the claims that some \
+              rule recognised, the share that the record could decide.\n\n\
               | set | messages | with an error about a claim | with any error \
               | with only a warning | checkable |\n\
               |---|---|---|---|---|---|\n";
