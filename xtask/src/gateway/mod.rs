@@ -221,7 +221,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         let with = median(&mut client, calls)?;
         client.end()?;
         println!(
-            "  with, durability {durability:<6} {:>8.1} µs   added {:>8.1} µs",
+            "  durability {durability:<12} {:>8.1} µs   added {:>8.1} µs",
             micros(with),
             micros(with.saturating_sub(without))
         );
@@ -255,7 +255,7 @@ fn over_http(bench: &Bench<'_>, options: &Options) -> Result<()> {
         command.args(["mcp", "--listen", "127.0.0.1:0", "--"]).arg(&own).arg("echo-server");
         let gateway = http::Listening::start(command)?;
         let measured = http::measure(&gateway, calls)?;
-        let name = format!("{durability}, server a command");
+        let name = format!("{durability}, server as command");
         http::show(&name, &measured, Some(&direct));
     }
     for peer in &options.peer {
