@@ -13,15 +13,15 @@ pub struct FixationOptions {
     /// The number of identical calls without progress at which the model gets a note.
     pub nudge: usize,
     /// The number of identical calls without progress at which further ones are refused. The MCP
-    /// gateway and hooks never refuse a call for this, because they cannot tell whether the user
-    /// wants it repeated.
+    /// gateway and hooks never refuse a call for this reason, because they cannot tell whether the
+    /// user wants the call repeated.
     pub refuse: usize,
-    /// The number of calls of one tool in a row at which the model gets a note; if not set, there
-    /// is no such limit.
+    /// The number of consecutive calls of one tool at which the model gets a note; no limit if not
+    /// set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streak: Option<usize>,
-    /// The minimum number of recent calls that are remembered, to find cycles of calls that repeat.
-    /// It limits none of the counts for the other keys.
+    /// The minimum number of recent calls that are kept to detect repeating cycles of calls.
+    /// `nudge`, `refuse` and `streak` may be higher than this number.
     pub window: usize,
     /// Names of tools that are called repeatedly on purpose, in addition to `shell_output`.
     pub pollers: Vec<String>,

@@ -10,16 +10,16 @@ use crate::issue::below;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AdmissionOptions {
-    /// Apply lossless corrections of arguments (`"42"` for 42), and record them.
+    /// Apply lossless corrections to arguments (for example, `"42"` becomes 42), and record them.
     pub coerce: bool,
-    /// Apply lossless corrections of tool names, and record them.
+    /// Apply lossless corrections to tool names, and record them.
     pub resolve_names: bool,
     /// The number of rejected calls that the model may correct in a turn before it is told to stop.
     pub corrections: u32,
-    /// The length of a text argument, in characters, above which there is a warning.
+    /// The length, in characters, above which a string argument causes a warning.
     pub longest_text: usize,
-    /// The same limit for individual parameters: for each tool, a table of its parameters and their
-    /// lengths.
+    /// The limit of `longest_text` for individual parameters: for each tool, a table of its
+    /// parameters and their limits.
     pub longest_text_of: BTreeMap<String, BTreeMap<String, usize>>,
 }
 

@@ -18,7 +18,7 @@ pub struct AgentOptions {
     pub compress_at: f64,
     /// The maximum number of requests to the model in one user turn.
     pub max_steps: u32,
-    /// How often an answer that the record does not support is sent back to the model.
+    /// How many times an answer that the record does not support is sent back to the model.
     pub max_retries: u32,
     /// Which findings hold an answer back: only those that prove it wrong (`error`), or also those
     /// that raise doubts (`warning`).
@@ -29,11 +29,11 @@ pub struct AgentOptions {
     /// that do not appear earlier in the session. No call is refused for that alone.
     pub hallucination_detection: bool,
     /// Whether the model is treated as a reasoning model, and is told about doubtful parts of its
-    /// calls in the same way. This is never guessed from its name.
+    /// calls in the same way. This is never guessed from the model's name.
     pub reasoning_model_detection: bool,
     /// Additional folders of skills, besides those of the user and the project. A skill in them is
-    /// used as long as its scan finds nothing suspicious; otherwise, or once you have trusted it,
-    /// it is treated like a project's skill.
+    /// used if a scan of it finds nothing suspicious; otherwise, you have to trust it first. Once
+    /// you have trusted a skill, you have to trust it again after any change.
     pub skill_paths: Vec<PathBuf>,
     /// Whether a model is shown every tool, or only those that are relevant to a request.
     pub tool_filter: ToolFilterOptions,

@@ -59,14 +59,14 @@ pub struct ToolsOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tool_calls_per_session: Option<u32>,
     /// The order in which executors are asked for their tools: a list of all of `skill`, `shell`,
-    /// `file`, `web`, `mcp` and `native`, which is also the order if the list is empty. If two
-    /// executors define the same tool, the error names them in this order; tools are always offered
-    /// in alphabetical order.
+    /// `file`, `web`, `mcp` and `native`. If the list is empty, they are asked in the order given
+    /// here. The order matters only if two executors define the same tool: the error names them in
+    /// this order. Tools are always offered in alphabetical order.
     pub executors: Vec<ExecutorKind>,
     /// How the agent sees the id of an execution: next to the result (`metadata`), as the result's
     /// last line (`trailer`), or inside the result (`embed`).
     pub show_id: ShowId,
-    /// How strictly a call is checked against its tool before anything else.
+    /// How strictly a call is checked against its tool's definition, before any other check.
     pub admission: AdmissionOptions,
     /// When repetition counts as lack of progress.
     pub fixation: FixationOptions,
@@ -82,7 +82,7 @@ pub struct ToolsOptions {
     pub dependencies: DependencyOptions,
     /// How far a turn has to be trusted for a tool to run.
     pub trust: TrustOptions,
-    /// What runs without asking, what a person has to agree to, and what never runs.
+    /// Which calls run without approval, which need a person's approval, and which never run.
     pub permissions: PermissionOptions,
     /// Which calls are worth their cost.
     pub utility: UtilityOptions,

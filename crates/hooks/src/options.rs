@@ -15,29 +15,30 @@ use crate::toolbox;
 #[serde(default, deny_unknown_fields)]
 pub struct HooksOptions {
     /// What happens when the agent wants to stop with a claim that the record does not support:
-    /// `block` sends it back, `warn` warns the user, `off` checks nothing.
+    /// `block` sends the agent back, `warn` warns the user, `off` checks nothing.
     pub stop: StopMode,
     /// How many times in a row an agent is sent back. After that, its stop passes with a warning.
     pub blocks_in_a_row: u32,
     /// What happens to a tool call when its hook fails: `open` lets the agent decide and reports
-    /// the failure, `ask` asks a person, `closed` denies it. A stop always passes.
+    /// the failure, `ask` asks a person, `closed` denies the call. A stop that cannot be judged
+    /// always passes.
     pub on_failure: OnFault,
     /// What happens to a call that needs approval if the user has switched off the agent's
     /// permission prompts (`bypassPermissions`): `protect` denies calls that cannot be undone or
-    /// that change a protected place, and lets the others run with a note; `deny` denies all of
-    /// them; `ask` answers as in any other mode.
+    /// that change a protected file or folder, and lets the others run with a note to the model;
+    /// `deny` denies all of them; `ask` asks as in any other permission mode.
     pub without_questions: WithoutQuestions,
     /// Whether files that the agent's shell commands seem to change are saved first, so that
     /// `counterfoil undo` can restore them: files in the project, up to 64 MiB per command.
     pub undo: bool,
-    /// The timeout of a hook, in milliseconds. After that, it counts as failed.
+    /// The timeout of a hook, in milliseconds. After that, the hook counts as failed.
     pub time_limit_ms: u64,
     /// Whether `curl`, `wget` and similar commands are denied in the agent's shell. If not, the
     /// agent's own permissions apply to them.
     pub block_network_commands: bool,
-    /// Whether commands that cannot be undone need approval: `git reset --hard`, `git push
-    /// --force`, `terraform destroy`; and also commands that show keys and passwords, pass a file
-    /// of them to a tool, or run downloaded code immediately.
+    /// Whether commands that cannot be undone need approval (`git reset --hard`, `git push
+    /// --force`, `terraform destroy`), and also commands that show keys or passwords, pass a file
+    /// that contains them to a tool, or run downloaded code immediately.
     pub ask_irreversible: bool,
 }
 

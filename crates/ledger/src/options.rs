@@ -11,8 +11,9 @@ use super::url::LedgerUrl;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LedgerOptions {
-    /// When an event counts as written: `full` after a sync of its own, `batch` after a shared
-    /// sync, `os` after the write (it survives a crash of the process, but not a power failure).
+    /// When an event counts as written: with `full`, after a sync of its own; with `batch`, after a
+    /// shared sync; with `os`, after the write (the event survives a crash of the process, but not
+    /// a power failure).
     pub durability: Durability,
     /// The maximum time for which events are gathered for a shared sync, in milliseconds.
     pub group_ms: u64,

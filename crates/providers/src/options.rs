@@ -28,8 +28,8 @@ pub struct ProviderOptions {
     pub url: String,
     /// The name of the model on the server.
     pub model: String,
-    /// The environment variable with the API key. If it and `api_key_file` are empty, no key is
-    /// sent.
+    /// The environment variable with the API key. If both this key and `api_key_file` are empty, no
+    /// API key is sent.
     pub api_key_env: String,
     /// The file with the API key, used if `api_key_env` is empty.
     pub api_key_file: PathBuf,

@@ -66,7 +66,7 @@ pub struct ProxyOptions {
     /// If not set, they are available on this machine only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_env: Option<String>,
-    /// Danger: whether other machines may connect without a key of `[[proxy.keys]]`.
+    /// Danger: lets other machines connect without a key from `[[proxy.keys]]`.
     pub allow_anyone: bool,
     /// The certificate file for TLS.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,18 +115,19 @@ impl Default for ProxyOptions {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct VirtualKeyOptions {
-    /// The name of its holder in records.
+    /// The name of the key's holder in records.
     pub name: String,
     /// The environment variable with the key.
     pub key_env: String,
-    /// The environment variable with the provider's key, which replaces this key.
+    /// The environment variable with the provider's key, which is sent to the provider in place of
+    /// this key.
     pub provider_key_env: String,
-    /// The provider of that key, which is sent nowhere else.
+    /// The provider to which the provider's key belongs; the key is sent nowhere else.
     pub provider: KeyProvider,
     /// The maximum number of requests per minute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// The maximum number of tokens, read and written, per day (UTC).
+    /// The maximum number of input and output tokens per day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens_per_day: Option<u64>,
     /// Paths that the key may use in addition to those for answers, models and counting tokens; for

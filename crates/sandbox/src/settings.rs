@@ -11,10 +11,10 @@ use crate::profile::Profile;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxOptions {
-    /// `read-only`, `workspace` (the default), `network` or `off`.
+    /// The sandbox profile: `read-only`, `workspace` (the default), `network` or `off`.
     pub profile: Profile,
-    /// Whether a command that the kernel cannot confine is refused. Otherwise a person is asked,
-    /// and the receipt names the gaps.
+    /// Whether a command that the kernel cannot confine is refused. If not, a person is asked for
+    /// approval, and the receipt names the gaps.
     pub strict: bool,
     /// Whether the profile may be `off`.
     pub allow_unconfined: bool,
@@ -31,12 +31,12 @@ pub struct SandboxOptions {
     /// machine through Unix sockets. A command that reaches the socket of Docker or of a session's
     /// D-Bus has left the sandbox.
     pub unix_sockets: bool,
-    /// `auto` (the default) uses bubblewrap if it is found and works, `never` does not use it, and
-    /// a path names the program.
+    /// Whether bubblewrap is used: with `auto` (the default), if it is found and works; with
+    /// `never`, not at all; a path names the program to use.
     pub bubblewrap: String,
-    /// The user as which commands run if root starts them: `owner` (the default) is the owner of
-    /// the workspace, unless that is root; `never` stays root; a user and a group, such as
-    /// `1000:1000`, are also possible.
+    /// The user that a command runs as if root starts it. With `owner` (the default), it is the
+    /// owner of the workspace, unless that is root. With `never`, the command runs as root. A user
+    /// and a group, such as `1000:1000`, are also possible.
     pub run_as: String,
 }
 

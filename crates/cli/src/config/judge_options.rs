@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct JudgeOptions {
-    /// The judge of `check` if no flag names one: `claude`, `codex`, `gemini`, `auto`, or the name
-    /// of one of `[[llm.providers]]`. If empty, `command` is used, if there is one.
+    /// The judge to use if no flag names one: `claude`, `codex`, `gemini`, `auto`, or the name of
+    /// an entry of `[[llm.providers]]`. If this is empty and `command` is set, `command` is used.
     pub(crate) name: String,
     /// A program that reads the question on its standard input and writes the reply, such as
     /// `["my-judge"]`.
@@ -30,7 +30,7 @@ pub(crate) struct JudgeOptions {
     pub(crate) proxy: bool,
     /// Maximum time for a judge to read one answer, in seconds; at most 22 in a hook.
     pub(crate) timeout_secs: u64,
-    /// Maximum number of answers judged in one run; the others are unjudged. 0 means no limit.
+    /// Maximum number of answers judged in one run; the others are not judged. 0 means no limit.
     pub(crate) max_answers: usize,
 }
 

@@ -29,14 +29,14 @@ pub(crate) struct McpOptions {
 pub(crate) struct ServerOptions {
     /// Whether the server is offered.
     pub(crate) enabled: bool,
-    /// Its program and arguments.
+    /// The server's program and arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) command: Vec<String>,
-    /// Additional environment variables for its process; `${VARIABLE}` inserts one of Counterfoil's
-    /// own. If that variable is not set, the server is not used.
+    /// Additional environment variables for the server's process; `${VARIABLE}` inserts one of
+    /// Counterfoil's own variables. If that variable is not set, the server is not used.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) env: BTreeMap<String, String>,
-    /// The folder in which it runs.
+    /// The folder in which the server runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) folder: Option<PathBuf>,
     /// The server's URL, if it is reached over HTTP.
@@ -46,7 +46,7 @@ pub(crate) struct ServerOptions {
     /// that variable is not set, the server is not used.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) headers: BTreeMap<String, String>,
-    /// How the kernel confines its process: `read-only`, `workspace` or `network`;
+    /// How the kernel confines the server's process: `read-only`, `workspace` or `network`;
     /// `[tools.sandbox]` has the other settings. The server's folder is its workspace. If not set,
     /// the server is not confined.
     #[serde(skip_serializing_if = "Option::is_none")]

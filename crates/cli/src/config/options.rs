@@ -60,7 +60,7 @@ pub(crate) struct ObligationOptions {
     /// The work that must be preceded by something, with the same values as `after`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) before: Option<String>,
-    /// Apply only to these files; `*` matches anything.
+    /// The files to which the obligation applies; `*` matches anything.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) paths: Vec<String>,
     /// What is required: `passing test`, `passing build`, `passing lint`, `look-up`, or a kind of

@@ -19,7 +19,8 @@ use crate::ports::CompletionError;
 pub struct AdversarialOptions {
     /// Whether a model is asked. Off by default.
     pub enabled: bool,
-    /// Danger: lets a call through when the model does not answer. Any answer it gives still counts.
+    /// Danger: lets a call through when the model does not answer. Any answer that the model gives
+    /// still counts.
     pub fail_open: bool,
     /// The policies, one sentence or paragraph each.
     pub policies: Vec<String>,

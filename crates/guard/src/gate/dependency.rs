@@ -12,7 +12,7 @@ use crate::executor::READ_OVERFLOW;
 pub struct DependencyOptions {
     /// Whether dependencies are checked. Off by default.
     pub enabled: bool,
-    /// What each preferred tool that has succeeded adds to a tool's score.
+    /// How much each preferred tool that has succeeded adds to a tool's score.
     pub boost_per_dep: f64,
     /// The maximum that all preferred tools together can add.
     pub max_total_boost: f64,

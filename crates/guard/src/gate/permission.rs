@@ -18,7 +18,7 @@ pub struct PermissionOptions {
     /// Tools that are internal to the agent, by name or pattern. In the phase `autonomous` they
     /// need no approval, if they are built in and declared to have no outside effects.
     pub internal: Vec<String>,
-    /// How long an approval is valid before its call is made, in seconds.
+    /// The time, in seconds, within which an approved call must be made.
     pub approval_secs: u64,
 }
 
@@ -37,15 +37,15 @@ pub enum Action {
     Deny,
 }
 
-/// A rule.
+/// A permission rule.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionRule {
     /// The tools, as a name or a pattern.
     pub tool: String,
-    /// A pattern for a whole text in the arguments, or for one command of a shell command line. `*`
-    /// matches any characters. An `allow` applies only if every command of the line, or every text,
-    /// matches. Without a pattern, the rule applies to every call of the tool.
+    /// A pattern for a whole string in the arguments, or for one command of a shell command line.
+    /// `*` matches any characters. An `allow` applies only if every command of the line, or every
+    /// string, matches. Without a pattern, the rule applies to every call of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// What happens to matching calls.

@@ -77,14 +77,15 @@ const PLACES: [&str; 51] = [
 ];
 
 /// `[tools.protected]`: places that control the agent or that other programs run. A project's file
-/// cannot change this section.
+/// can only make this section stricter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ProtectedOptions {
-    /// What happens to a call that may change such a place: `allow`, `ask` (the default) or `deny`.
+    /// What happens to a call that may change a protected file or folder: `allow`, `ask` (the
+    /// default) or `deny`.
     pub action: Action,
-    /// More such places, as globs; `*` stops at `/`, `**` does not. A relative glob starts at the
-    /// root of the project.
+    /// Additional protected files and folders, as globs; `*` stops at `/`, `**` does not. A
+    /// relative glob starts at the root of the project.
     pub paths: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ pub struct TrustOptions {
     /// What happens to a call if the turn is not trusted enough: `ask` (the default) or `deny`.
     pub below: Below,
     /// Tools whose results come from untrusted sources, by name or pattern. Once one of them has
-    /// answered, the session is `untrusted` until it is cleared.
+    /// returned a result, the session is `untrusted` until the session is cleared.
     pub untrusted_results: Vec<String>,
     /// Shell commands that may run in an untrusted turn: a program, or a program with its first
     /// words.

@@ -28,7 +28,7 @@ pub struct UtilityOptions {
     /// The weight of the similarity to a recent call; an identical call counts as 1. Calls made
     /// before the last call that may have changed something do not count.
     pub redundancy_weight: f64,
-    /// What is added for a tool that was not called recently.
+    /// What is added to the score of a tool that was not called recently.
     pub exploration_bonus: f64,
     /// Tools that are never skipped, by name. `invoke_skill` and `load_skill` are never skipped,
     /// even if they are not listed.

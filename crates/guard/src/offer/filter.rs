@@ -18,10 +18,10 @@ pub struct ToolFilterOptions {
     /// Whether tools are filtered for a request. Needs an embedding model; without one, all tools
     /// are shown.
     pub enabled: bool,
-    /// The number of tools that are kept for their similarity to the request.
+    /// The number of tools that are shown because they are most similar to the request.
     pub top_k: usize,
-    /// Tools with fewer words in their description are always shown, because it does not say what
-    /// they do.
+    /// Tools whose descriptions have fewer words are always shown, because such a description does
+    /// not say enough about the tool.
     pub min_description_words: usize,
     /// Tools that are always shown.
     pub always_on: Vec<String>,

@@ -12,7 +12,8 @@ use serde_json::{Map, Value, json};
 pub struct TafcOptions {
     /// Whether this is enabled.
     pub enabled: bool,
-    /// How complex a schema has to be, from 0 to 1. An invalid number counts as 0.6.
+    /// How complex a schema has to be for the extra argument, from 0 to 1. An invalid number counts
+    /// as 0.6.
     #[serde(deserialize_with = "in_force")]
     pub complexity_threshold: f64,
 }

@@ -19,8 +19,8 @@ pub use engine::{SpeculationCounts, SpeculationEngine};
 #[serde(default, deny_unknown_fields)]
 pub struct SpeculationOptions {
     /// Which calls start early: none (`off`), a call that the model has just written while it
-    /// writes the next one (`decoding`), the call that usually follows one like the last
-    /// (`pattern`), or both kinds (`both`).
+    /// writes the next one (`decoding`), the call that usually follows calls similar to the latest
+    /// one (`pattern`), or both kinds (`both`).
     pub mode: SpeculationMode,
     /// The maximum number of concurrent speculative calls per session, up to 4.
     pub max_in_flight: usize,
@@ -56,7 +56,7 @@ pub enum SpeculationMode {
     Off,
     /// The call that the model has written completely, while it writes the next one.
     Decoding,
-    /// The call that usually follows one like the last.
+    /// The call that usually follows calls similar to the latest one.
     Pattern,
     /// Both.
     Both,

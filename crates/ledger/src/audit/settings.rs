@@ -10,8 +10,9 @@ pub struct AuditOptions {
     /// What happens to a call that cannot be written to the log: `deny` withholds its result,
     /// `continue` returns it and records the gap in the next line.
     pub on_failure: OnFailure,
-    /// When a line counts as written: `full` and `batch` after a sync, which threads share (it
-    /// survives a power failure), `os` after the write (it survives only a crash of the process).
+    /// When a line counts as written: with `full` and `batch`, after a sync that threads share (the
+    /// line survives a power failure); with `os`, after the write (the line survives a crash of the
+    /// process, but not a power failure).
     pub durability: Durability,
     /// The size in bytes at which the file is rotated; 0 means never.
     pub rotate_bytes: u64,

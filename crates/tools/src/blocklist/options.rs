@@ -16,15 +16,15 @@ pub struct BlocklistOptions {
     /// Additional blocked commands: a program (`terraform`), or a program with the words that must
     /// follow it (`git push`). `*` matches any characters of the program's name.
     pub blocked_commands: Vec<String>,
-    /// `refuse` or `analyse` command and process substitutions; `auto`: hooks analyse them, and
-    /// everything else refuses them.
+    /// Whether command and process substitutions are refused (`refuse`) or analysed (`analyse`).
+    /// With `auto`, hooks analyse them, and everything else refuses them.
     pub substitution: Substitution,
     /// Whether `curl`, `wget` and the like may run. The sandbox still limits what they can reach.
     pub allow_network: bool,
-    /// Files that `source` may read, as globs; `**` matches any number of folders.
+    /// Files that the shell's `source` may read, as globs; `**` matches any number of folders.
     pub sources: Vec<String>,
-    /// Tools that take shell commands, by name: the JSON Pointers of the command and, if there is
-    /// one, of the working directory. `shell` and `bash` are always included.
+    /// Tools that take shell commands, by name, each with the JSON Pointers of the command and, if
+    /// there is one, of the working directory. `shell` and `bash` are always included.
     pub tools: BTreeMap<String, CommandArgument>,
     /// Commands that control Counterfoil itself, in the form of `blocked_commands`. Not
     /// configurable: hooks set them.

@@ -17,7 +17,7 @@ use super::{CommandMatcher, Filter, FilterCall, FilterConfidence, FilterId, Filt
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FilterDeclaration {
-    /// Its name.
+    /// The filter's name.
     pub id: String,
     /// Commands by their first words: `cargo test` also matches `cargo test --lib`.
     pub commands: Vec<String>,

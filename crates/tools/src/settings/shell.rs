@@ -18,9 +18,9 @@ pub struct ShellOptions {
     pub max_timeout_secs: u64,
     /// The timeout of a command in the background, in seconds.
     pub background_secs: u64,
-    /// Processor time of each process, in seconds; 0 is unlimited.
+    /// The maximum processor time of each process, in seconds; 0 is unlimited.
     pub cpu_secs: u64,
-    /// Memory of each process, in megabytes; 0 is unlimited.
+    /// The maximum memory of each process, in megabytes; 0 is unlimited.
     pub memory_mb: u64,
     /// The maximum number of processes of the user in total; 0 is unlimited. Does not apply to
     /// root.
@@ -31,8 +31,8 @@ pub struct ShellOptions {
     /// this number from its beginning, a third from its end, and lines between them that report
     /// problems.
     pub max_output_chars: usize,
-    /// The maximum number of characters that are recorded of such longer output, so that it can be
-    /// read later.
+    /// The maximum number of characters of such longer output that are recorded, so that they can
+    /// be read later.
     pub max_recorded_chars: usize,
     /// Whether files that a command seems to write to are copied first, so that they can be
     /// restored.

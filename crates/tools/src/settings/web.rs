@@ -14,10 +14,10 @@ use super::range::{OutOfRange, in_range};
 pub struct WebOptions {
     /// Domains that are never reached, including subdomains. Always takes precedence.
     pub deny_domains: Vec<String>,
-    /// If not empty, only these domains and their subdomains are reached, without asking for
-    /// approval.
+    /// Domains that are reached without asking for approval, including subdomains. If this list is
+    /// not empty, no other public host is reached.
     pub allow_domains: Vec<String>,
-    /// Whether every other public host is reached without asking for approval.
+    /// Whether public hosts are reached without asking for approval if `allow_domains` is empty.
     pub allow_unasked: bool,
     /// Whether pages are also fetched without encryption (`http:`).
     pub allow_unencrypted: bool,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyOptions {
-    /// Whether the policy is applied. Off by default; the policy then has no effect.
+    /// Whether the policy is applied.
     pub enabled: bool,
     /// What happens to calls that no rule matches: `deny` (the default) or `allow`.
     pub default_effect: Effect,
@@ -23,10 +23,9 @@ pub struct PolicyOptions {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthorizationOptions {
-    /// Whether these rules are applied. Off by default; they then have no effect.
+    /// Whether these rules are applied.
     pub enabled: bool,
-    /// The rules, as in `[tools.policy]`. An `allow` here overrides nothing, neither a denial nor a
-    /// default.
+    /// The rules, as in `[tools.policy]`. An `allow` here does not override any denial or default.
     pub rules: Vec<PolicyRule>,
 }
 
@@ -61,14 +60,16 @@ pub struct PolicyRule {
     /// call with *only* such paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// Environment variables that must all be set: `NAME`, or `NAME=pattern` for its value.
+    /// Environment variables that must all be set: `NAME`, or `NAME=pattern` to match the value
+    /// too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
     /// The trust of the turn: a `deny` matches turns with this trust *or less*; an `allow` matches
     /// turns with this trust *or more*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust_level: Option<TrustLevel>,
-    /// A regular expression that must match in at least one text of the arguments, at any depth.
+    /// A regular expression that must match somewhere in at least one string of the arguments, at
+    /// any depth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_match: Option<String>,
     /// The sub-agent that makes the call: a name or a pattern. The main agent's name is empty.
@@ -80,10 +81,10 @@ pub struct PolicyRule {
     /// What the model is told if the rule denies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Calls that the rule must match; checked when the rules are loaded.
+    /// Example calls that the rule must match; checked when the rules are loaded.
     #[serde(default, rename = "match", skip_serializing_if = "Vec::is_empty")]
     pub matches: Vec<ExampleCall>,
-    /// Calls that the rule must not match; checked when the rules are loaded.
+    /// Example calls that the rule must not match; checked when the rules are loaded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_match: Vec<ExampleCall>,
 }
