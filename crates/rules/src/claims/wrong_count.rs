@@ -121,14 +121,14 @@ fn judge_listed(
     if stem.len() < 3 {
         return;
     }
-    let (mut most, mut sum, mut told) = (None, 0_u64, false);
+    let (mut most, mut sum, mut counts_more) = (None, 0_u64, false);
     for (execution, deed) in facts.deeds_before(claim.turn).take(MOST_CALLS) {
         if !holds(&deed.tool, stem) || !deed.words().iter().any(|w| w.starts_with(stem)) {
             continue;
         }
         let Some(length) = list_of(execution.text()) else { return };
         sum = sum.saturating_add(length);
-        told |= has_number(execution.text(), count.number);
+        counts_more |= has_quantities(execution.text());
         if most.is_none_or(|(known, _)| known < length) {
             most = Some((length, execution));
         }
@@ -143,8 +143,9 @@ fn judge_listed(
     if is_total(execution.text(), count.number) {
         return findings.supported(claim, [evidence]);
     }
-    // `{"revoked": 6, "devices": [...]}`: it is not clear what the number counts.
-    if told || count.number <= sum {
+    // `{"revoked": 6, "devices": [...]}`, `[{"day": "Mon", "orders": 14}, …]`: it is not clear
+    // what the number counts.
+    if counts_more || count.number <= sum {
         return match count.number == length {
             true => findings.supported(claim, [evidence]),
             false => findings.not_checkable(claim, "the number may count something else"),
@@ -162,10 +163,12 @@ fn judge_listed(
     );
 }
 
-/// Whether a member of a result has this number.
-fn has_number(text: &str, number: u64) -> bool {
-    let wanted = number.to_string();
-    Leaves::any(text, |node| node.leaf == Leaf::Number(&wanted))
+/// Whether a result has numbers that may be added up: any that are not ids.
+fn has_quantities(text: &str) -> bool {
+    Leaves::any(text, |node| {
+        let names_one = words_of(node.name).last().is_some_and(|word| word == "id");
+        matches!(node.leaf, Leaf::Number(_)) && !names_one
+    })
 }
 
 /// Whether a result gives the number as a total.

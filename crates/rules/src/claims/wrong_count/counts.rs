@@ -67,6 +67,9 @@ fn count_at<'p>(
         return None;
     }
     let (kind, last) = noun_behind(prose, clause, tokens, at, spelled)?;
+    if is_rate(prose, tokens, last) {
+        return None;
+    }
     let is_tests = match kind {
         Some(Countable::Tests) => true,
         None => false,
@@ -122,6 +125,12 @@ fn is_setting(prose: &Prose<'_>, tokens: &[Token], last: &Token) -> bool {
     let set = words!["allowed", "permitted", "tolerated", "maximum"];
     let behind = tokens.iter().find(|t| t.start > last.start);
     assigned || behind.is_some_and(|t| prose.is(t, set))
+}
+
+/// "8 flights a day", "20 orders per request".
+fn is_rate(prose: &Prose<'_>, tokens: &[Token], noun: &Token) -> bool {
+    let behind = tokens.iter().find(|t| t.start > noun.start);
+    behind.is_some_and(|t| prose.is(t, words!["a", "an", "per", "each", "every"]))
 }
 
 /// Whether the sentence reports a test run.

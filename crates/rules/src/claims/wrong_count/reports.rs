@@ -33,6 +33,7 @@ pub(super) fn counted(facts: &Facts<'_>, answer: &Answer<'_>, count: &Count<'_>)
         sums: Sums::default(),
         latest: None,
         least: u64::MAX,
+        passed: Vec::new(),
         speaking: 0,
     };
     for given in facts.given().near(answer.turn, REACH) {
@@ -48,11 +49,21 @@ pub(super) fn counted(facts: &Facts<'_>, answer: &Answer<'_>, count: &Count<'_>)
             break;
         }
     }
-    let least = held.least;
-    held.latest.map_or(Counted::Unknown, |(evidence, numbers)| Counted::Other {
-        evidence,
-        numbers,
-        least,
+    let Held { latest, least, passed, .. } = held;
+    match latest.filter(|_| !is_of_two_runs(count.number, &passed)) {
+        Some((evidence, numbers)) => Counted::Other { evidence, numbers, least },
+        None => Counted::Unknown,
+    }
+}
+
+/// Whether the number is the sum or the difference of the passed tests of two runs: "30 unit and 12
+/// integration tests", "6 more with the feature".
+fn is_of_two_runs(number: u64, passed: &[u64]) -> bool {
+    passed.iter().enumerate().any(|(at, one)| {
+        let earlier = passed.iter().skip(at + 1);
+        earlier
+            .filter(|other| *other != one)
+            .any(|other| one.saturating_add(*other) == number || one.abs_diff(*other) == number)
     })
 }
 
@@ -66,6 +77,8 @@ struct Held<'f, 't> {
     /// The latest result with counts, and its numbers.
     latest: Option<(Evidence, Vec<u64>)>,
     least: u64,
+    /// The passed tests of each run.
+    passed: Vec<u64>,
     /// The number of results with counts so far.
     speaking: usize,
 }
@@ -76,6 +89,7 @@ impl<'t> Held<'_, 't> {
         let (text, number) = (execution.text(), self.number);
         let same = |facts: &Facts<'t>| Some(Counted::Same(facts.evidence(execution)));
         let ran = summary(text, ActivityKind::Test);
+        self.passed.extend(ran.passed);
         let agrees = self.ended.and_then(|ended| ended.agrees(number, &ran, text));
         if agrees.unwrap_or(has_part(&ran, number)) {
             return same(self.facts);
@@ -86,6 +100,11 @@ impl<'t> Held<'_, 't> {
         let shows = agrees.is_none() && shown.any(|n| *n == number);
         if shows || self.sums.counts(self.ended.filter(|_| agrees.is_some())).contains(&number) {
             return same(self.facts);
+        }
+        // "Running 14 tests, 1 flaky, 13 passed": a test that passed when it was repeated.
+        let others = [ran.failed, ran.errors, ran.skipped].into_iter().flatten().sum::<u64>();
+        if self.ended == Some(Ended::Well) && others == 0 && tally.printed.contains(&number) {
+            return Some(Counted::Unknown);
         }
         if tally.is_silent() {
             if agrees == Some(false) {
