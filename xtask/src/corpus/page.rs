@@ -85,7 +85,10 @@ fn by_rule(text: &mut String, counts: &Counts) {
     row("*all*", &counts.any);
     if !unmeasured.is_empty() {
         let codes = unmeasured.join(", ");
-        let _ = writeln!(text, "\nThe labelled sets have no lies for {codes}.");
+        let _ = writeln!(
+            text,
+            "\nThe labelled sets contain no lies that these rules are meant to find: {codes}."
+        );
     }
 }
 
