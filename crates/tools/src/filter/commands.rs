@@ -10,8 +10,8 @@ const QUIET: &[&str] = &[
 /// Programs that pass lines through if they have no file argument.
 const PASSING_ON: &[&str] = &["cat", "head", "less", "more", "tail", "tee"];
 
-/// The commands whose output is visible when this line runs; `None` if that is unknown, or if the
-/// line itself selects from the output (`… | grep FAILED`).
+/// The commands whose output is visible when this line runs, including one that searches the output
+/// of another (`… | grep FAILED`); `None` if the commands are unknown.
 #[must_use]
 pub fn shown_commands(line: &str) -> Option<Vec<String>> {
     let script = Script::parse(line).ok()?;
