@@ -34,6 +34,9 @@ pub enum Verdict {
 /// The code of a call that was cancelled before a person decided on it.
 pub(crate) const CANCELLED: &str = "cancelled";
 
+/// The code of a call that contains only the model's hidden thinking.
+const ONLY_THINKING: &str = "only_thinking";
+
 /// Why a call is denied.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Reason {
@@ -61,7 +64,7 @@ impl Reason {
     pub fn only_thinking() -> Self {
         Self {
             gate: GateId("admission"),
-            code: "only_thinking",
+            code: ONLY_THINKING,
             message: "the call contains only your thoughts and no arguments".to_owned(),
             matched: None,
             help: Some("repeat it with its arguments, or continue without it".to_owned()),
@@ -77,6 +80,8 @@ impl Reason {
             ToolErrorCategory::ConfirmationRequired
         } else if all(CANCELLED) {
             ToolErrorCategory::Cancelled
+        } else if all(ONLY_THINKING) {
+            ToolErrorCategory::InvalidParameters
         } else {
             ToolErrorCategory::PolicyBlocked
         }

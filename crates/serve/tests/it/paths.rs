@@ -212,4 +212,6 @@ fn a_call_that_is_only_thinking_reaches_no_server() {
     let steps = wait(gateway(folder.path()).from_client(&call.to_string()));
     let [Step::Answer(line)] = &*steps else { panic!("{steps:?}") };
     assert!(line.contains("only your thoughts") && !line.contains("PRIVATE"), "{line}");
+    // The advice is to repeat it, so it must not say "do not retry".
+    assert!(line.contains("InvalidParameters") && !line.contains("do not retry"), "{line}");
 }
