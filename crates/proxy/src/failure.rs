@@ -100,7 +100,8 @@ fn end_of_text(text: &str) -> Option<usize> {
 /// Why an answer may not be passed on: something in the server's words about it is wrong.
 pub(crate) async fn remarks(exchange: &Exchange, said: &[String]) -> Option<String> {
     let passes = said.is_empty() || passes(exchange, said).await;
-    (!passes).then(|| "the server's remarks about the answer did not pass the check".to_owned())
+    (!passes)
+        .then(|| "a text that the server added to the answer did not pass the check".to_owned())
 }
 
 /// Whether nothing is wrong with these texts, individually and together.

@@ -21,7 +21,7 @@ use crate::global::Global;
 
 /// Check tool calls against a list of tools, before they are run
 ///
-/// Reads calls as JSON objects: one per line, over several lines each, or in a list. A call is
+/// Reads calls as JSON objects: one per line, spread over several lines, or in a list. A call is
 /// `{"name", "arguments"}`, an OpenAI `tool_call` (`{"id", "function": {"name", "arguments"}}`),
 /// Anthropic `tool_use` (`{"id", "name", "input"}`) or MCP `tools/call` (`{"id", "params": {"name",
 /// "arguments"}}`). Arguments may be an object or a JSON string. Prints one verdict per line, in

@@ -55,9 +55,9 @@ fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
                 || may_be_written(&search, at + 1)
                 || may_be_meant(&search, Some(at));
             match unclear {
-                true => ActionVerdict::NotCheckable(
-                    "a call failed, but the action may have been done since",
-                ),
+                true => {
+                    ActionVerdict::NotCheckable("a call failed, but a later call may have done it")
+                }
                 false => ActionVerdict::Failed(at),
             }
         }

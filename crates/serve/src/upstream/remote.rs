@@ -313,7 +313,7 @@ impl RemoteSession {
         headers.insert(HeaderName::from_static("mcp-protocol-version"), revision);
         let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
         self.ask(Method::POST, Some(ready), &headers).await?;
-        tracing::warn!("the MCP server no longer knows the session: began a new one");
+        tracing::warn!("the MCP server has forgotten the session; a new one was started");
         self.renewed.send_replace(());
         Ok(true)
     }
