@@ -112,7 +112,9 @@ impl Gateway {
             false => raw.get().to_owned(),
         };
         if instructions && let Ok(members) = serde_json::from_str::<Members<'_>>(&left) {
-            left = match unchanged_instructions(&said, &changes.unwrap_or_default()) {
+            // A server alone says nothing in the name of others.
+            let changes = changes.ok().filter(|_| self.several);
+            left = match changes.and_then(|changes| unchanged_instructions(&said, &changes)) {
                 Some(text) => members.with("instructions", &Value::from(text).to_string()),
                 None => members.without("instructions"),
             };
@@ -297,10 +299,9 @@ impl Gateway {
     }
 }
 
-/// Of several servers, the instructions of those that have not changed theirs; without changes, it is
-/// unknown which have.
+/// Of several servers, the instructions of those that have not changed theirs.
 fn unchanged_instructions(said: &Value, changes: &[GreetingChange]) -> Option<String> {
-    let said = said.get("_meta")?.get(SAID_BY)?.as_object().filter(|_| !changes.is_empty())?;
+    let said = said.get("_meta")?.get(SAID_BY)?.as_object()?;
     joined_instructions(said, |name| {
         let is_it = |change: &GreetingChange| change.server.as_deref() == Some(name);
         !changes.iter().any(|change| change.instructions.is_some() && is_it(change))
