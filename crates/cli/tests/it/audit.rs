@@ -281,6 +281,7 @@ fn a_sound_log() {
         "ledger": {
           "calls": 0,
           "without_a_line": 0,
+          "with_another_outcome": 0,
           "never_ended": 0
         }
       },
@@ -491,7 +492,29 @@ fn a_log_that_was_cut_or_emptied_shows_beside_its_ledger() {
     );
     std::fs::write(&log, "").unwrap();
     assert_eq!(verify().code, 1);
+    // Rewritten from the second line on, with digests that fit.
+    let mut before = None;
+    let rewritten = lines.iter().map(|line| {
+        let (body, end) = line.split_once(r#","digest":"#).unwrap();
+        let (body, previous) = body.rsplit_once(r#""previous":"#).unwrap();
+        let failed = body.replace(r#""success","error_category":null"#, FAILED);
+        let (body, previous) = match &before {
+            Some(before) => (failed, format!("\"{before}\"")),
+            None => (body.to_owned(), previous.to_owned()),
+        };
+        let body = format!(r#"{body}"previous":{previous}"#);
+        let digest = counterfoil_model::Digest::of_bytes(body.as_bytes()).to_string();
+        assert!(before.is_some() || end.contains(&digest), "{line}");
+        before = Some(digest.clone());
+        format!("{body},\"digest\":\"{digest}\"}}\n")
+    });
+    std::fs::write(&log, rewritten.collect::<String>()).unwrap();
+    let other = verify();
+    let row = "the ledger has another outcome for 3 calls; the first is `list_directory_";
+    assert!(other.code == 1 && other.out.contains(row), "{}", other.out);
 }
+
+const FAILED: &str = r#""timeout","error_category":"Timeout""#;
 
 /// The calls as a table, as read by a CSV reader.
 #[test]

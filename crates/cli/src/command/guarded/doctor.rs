@@ -9,7 +9,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::config::checked;
-use crate::choices::{Colour, WholeFormat};
+use crate::choices::{ShownWhole, WholeFormat};
 use crate::config;
 use crate::exit::Exit;
 use crate::global::Global;
@@ -28,12 +28,8 @@ Examples:
 
 Exit codes: 0 commands are sandboxed and recorded as configured, 1 a check failed, 2 usage error.")]
 pub(crate) struct Arguments {
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: WholeFormat,
-    /// When to use colours in the text
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: Colour,
+    #[command(flatten)]
+    shown: ShownWhole,
 }
 
 #[derive(Debug, Serialize)]
@@ -66,9 +62,11 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let healthy = checks.iter().all(|check| check.status != Status::Fail);
     let outcome = Outcome { schema_version: 1, healthy, profile: sandbox.profile().name(), checks };
     let mut out = io::stdout().lock();
-    match arguments.format {
+    match arguments.shown.format {
         WholeFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&outcome))?,
-        WholeFormat::Text => write!(out, "{}", text(&outcome, Paint::for_output(arguments.color)))?,
+        WholeFormat::Text => {
+            write!(out, "{}", text(&outcome, Paint::for_output(arguments.shown.color)))?
+        }
     }
     Ok(if healthy { Exit::Clean } else { Exit::Findings })
 }

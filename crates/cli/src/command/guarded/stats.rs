@@ -7,7 +7,7 @@ use counterfoil_guard::{CallStats, HallucinatedTool, repetitions};
 use counterfoil_report::visible;
 use serde::Serialize;
 
-use crate::choices::{Colour, WholeFormat};
+use crate::choices::{ShownWhole, WholeFormat};
 use crate::config;
 use crate::exit::{Complaint, Exit};
 use crate::global::Global;
@@ -26,12 +26,8 @@ pub(crate) struct Arguments {
     /// Count only this session
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Output format
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: WholeFormat,
-    /// When to use colours
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    color: Colour,
+    #[command(flatten)]
+    shown: ShownWhole,
 }
 
 /// All counts.
@@ -108,9 +104,11 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
         stats,
     };
     let mut out = io::stdout().lock();
-    match arguments.format {
+    match arguments.shown.format {
         WholeFormat::Json => writeln!(out, "{}", counterfoil_report::json_pretty(&counted))?,
-        WholeFormat::Text => write!(out, "{}", text(&counted, Paint::for_output(arguments.color)))?,
+        WholeFormat::Text => {
+            write!(out, "{}", text(&counted, Paint::for_output(arguments.shown.color)))?
+        }
     }
     Ok(Exit::Clean)
 }

@@ -22,16 +22,20 @@ pub(super) fn held(
     found: &AuditVerification,
     shared: bool,
 ) -> anyhow::Result<Beside> {
-    let mut told = BTreeSet::new();
+    let mut logged: Logged = BTreeSet::new();
     files
         .lines(&mut |line| {
-            told.extend(line.ok().and_then(|line| line.entry.execution_id));
+            logged.extend(line.ok().and_then(|line| {
+                let succeeded = line.entry.result.category().is_none();
+                line.entry.execution_id.map(|id| (id, succeeded))
+            }));
             Reading::GoOn
         })
         .map_err(Complaint::from_error)?;
-    let Ended { calls, missing, open } = ended(ledger, &told)?;
+    let Ended { calls, missing, differing, open } = ended(ledger, &logged)?;
     let json = json!({
-        "calls": calls, "without_a_line": missing.len(), "never_ended": open.len(),
+        "calls": calls, "without_a_line": missing.len(), "with_another_outcome": differing.len(),
+        "never_ended": open.len(),
     });
     let row = match missing.as_slice() {
         [] => (
@@ -73,8 +77,22 @@ pub(super) fn held(
             ),
         ),
     };
-    let rows = (calls > 0).then_some(row).into_iter().chain(never_ended(&open)).collect();
-    Ok(Beside { rows, json })
+    let row = (calls > 0).then_some(row);
+    Ok(Beside {
+        rows: row.into_iter().chain(differs(&differing)).chain(never_ended(&open)).collect(),
+        json,
+    })
+}
+
+/// The execution ids in the log, with whether each succeeded according to a line.
+type Logged = BTreeSet<(String, bool)>;
+
+/// The row about calls with another outcome in the log than in the ledger.
+fn differs(differing: &[String]) -> Option<(Mark, String)> {
+    let calls = counted(differing.len() as u64, "call");
+    let row =
+        format!("the log was rewritten: the ledger has another outcome for {calls}; the first is");
+    differing.first().map(|first| (Mark::Broken, format!("{row} `{first}`")))
 }
 
 /// The row about calls that were started and never ended, oldest first.
@@ -97,33 +115,39 @@ struct Ended {
     calls: u64,
     /// Calls without a line in the log, in order.
     missing: Vec<(u64, String)>,
+    /// Calls that succeeded according to only one of log and ledger.
+    differing: Vec<String>,
     /// Calls that were started and never ended, in order.
     open: Vec<(u64, String)>,
 }
 
-fn ended(ledger: &Ledger, told: &BTreeSet<String>) -> anyhow::Result<Ended> {
-    let (mut calls, mut missing, mut open) = (0, Vec::new(), BTreeMap::new());
+fn ended(ledger: &Ledger, logged: &Logged) -> anyhow::Result<Ended> {
+    let (mut calls, mut missing, mut differing) = (0, Vec::new(), Vec::new());
+    let mut open = BTreeMap::new();
     for session in ledger.sessions().map_err(Complaint::from_error)? {
         let events = ledger.events(&session).map_err(Complaint::from_error)?;
         for event in events {
-            let ended = match event.draft {
+            let (ended, succeeded) = match event.draft {
                 Draft::Opened(opened) => {
                     open.insert(opened.execution_id, event.seq);
                     continue;
                 }
-                Draft::Closed(closed) => closed.execution_id,
-                Draft::Rejected(rejected) => rejected.call.execution_id,
+                Draft::Closed(closed) => (closed.execution_id, closed.status.succeeded()),
+                Draft::Rejected(rejected) => (rejected.call.execution_id, false),
                 _ => continue,
             };
             calls += 1;
             open.remove(&ended);
-            if !told.contains(&ended) {
-                missing.push((event.seq, ended));
+            let said = (ended, succeeded);
+            match (logged.contains(&said), logged.contains(&(said.0.clone(), !succeeded))) {
+                (true, _) => {}
+                (false, true) => differing.push(said.0),
+                (false, false) => missing.push((event.seq, said.0)),
             }
         }
     }
     missing.sort();
     let mut open: Vec<_> = open.into_iter().map(|(id, seq)| (seq, id)).collect();
     open.sort();
-    Ok(Ended { calls, missing, open })
+    Ok(Ended { calls, missing, differing, open })
 }
