@@ -114,12 +114,21 @@ pub(crate) fn different_number(
     })
 }
 
+/// The number of this name in a result.
+pub(crate) fn number_of(recorded: &Value, key: &str) -> Option<f64> {
+    as_number(member(unwrapped(recorded).as_object()?, key)?.1)
+}
+
 /// Whether two numbers may be one quantity in two units: bytes and megabytes, seconds and hours, a
-/// fraction and its percentage, miles and kilometres, pounds and kilograms, degrees of both scales.
+/// fraction and its percentage, miles and kilometres, pounds and kilograms, metres per second and
+/// knots, kilopascals and millimetres of mercury, degrees of three scales.
 fn is_converted(said: f64, there: f64) -> bool {
-    const UNITS: [f64; 14] = [
+    const UNITS: [f64; 17] = [
         1.609,
+        1.9,
         2.205,
+        3.6,
+        7.5,
         8.0,
         24.0,
         60.0,
@@ -134,7 +143,8 @@ fn is_converted(said: f64, there: f64) -> bool {
         1e9,
     ];
     let warmth = |celsius: f64, other: f64| (celsius * 1.8 + 32.0 - other).abs() < 1.0;
-    if warmth(said, there) || warmth(there, said) {
+    let kelvin = ((said - there).abs() - 273.15).abs() < 0.5;
+    if kelvin || warmth(said, there) || warmth(there, said) {
         return true;
     }
     let ratio = (said / there).abs();
@@ -252,7 +262,7 @@ fn is_elision(value: &Value) -> bool {
     value.as_str().is_some_and(|text| matches!(text.trim(), "…" | "..."))
 }
 
-fn as_number(value: &Value) -> Option<f64> {
+pub(crate) fn as_number(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().replace(',', "").parse().ok(),
@@ -261,7 +271,7 @@ fn as_number(value: &Value) -> Option<f64> {
 }
 
 /// Equal, or one is the other rounded to its number of decimals.
-fn same_number(said: f64, there: f64) -> bool {
+pub(crate) fn same_number(said: f64, there: f64) -> bool {
     let text = said.to_string();
     let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len());
     let unit = 10_f64.powi(-i32::try_from(decimals).unwrap_or(0));

@@ -4,7 +4,9 @@ use counterfoil_model::Role;
 use serde_json::Value;
 
 use super::{Bench, claim};
-use crate::citation::compare::{Difference, difference, different_number, foreign_numbers};
+use crate::citation::compare::{
+    Difference, as_number, difference, different_number, foreign_numbers, number_of, same_number,
+};
 use crate::citation::fault::{Citation, Fault};
 use crate::citation::presented::{has_result_member, presents_result};
 use crate::citation::stated::{Cited, Setting, Stated, cited};
@@ -61,11 +63,23 @@ impl Bench<'_, '_> {
         }
         let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
         let mut numbers = stated.rest.clone();
-        numbers.retain(|_, value| value.is_number() || value.as_str().is_some_and(is_number));
+        numbers.retain(|key, value| {
+            let number = value.is_number() || value.as_str().is_some_and(is_number);
+            number && !self.is_of_several(tool, key, value, turn)
+        });
         let differs = |recorded: Value| {
             difference(&numbers, &recorded).filter(|found| is_number(&found.recorded))
         };
         differs_from_all(self.results_of(tool, turn).map(differs))
+    }
+
+    /// Whether a number is the sum or the average of those that the latest calls returned.
+    fn is_of_several(&self, tool: &str, key: &str, value: &Value, turn: usize) -> bool {
+        let (said, mut sum, mut count) = (as_number(value), 0.0, 0.0);
+        self.results_of(tool, turn).filter_map(|result| number_of(&result, key)).any(|number| {
+            (sum, count) = (sum + number, count + 1.0);
+            count > 1.0 && said.is_some_and(|n| same_number(n, sum) || same_number(n, sum / count))
+        })
     }
 
     /// What the calls of a tool returned, the latest first.
