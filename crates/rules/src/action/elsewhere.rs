@@ -66,6 +66,28 @@ pub(super) fn was_there_before(search: &Search<'_, '_>) -> bool {
         })
 }
 
+/// "I removed it yesterday, as the log shows": whether the named look-up has such an action.
+pub(super) fn is_in_history(search: &Search<'_, '_>) -> bool {
+    let Search { facts, said, .. } = *search;
+    let told = ["according to ", " as the "].into_iter();
+    let source = told.filter_map(|lead| sentence_of(facts, said).rsplit_once(lead)).next();
+    let words = source.map_or("", |(_, source)| source).split(|c: char| !c.is_alphanumeric());
+    let source: Vec<AnyCase<'_>> = words.filter(|w| w.len() > 2).map(AnyCase::new).collect();
+    let act = AnyCase::new(head(stem(&said.verb)));
+    facts.latest_deeds(0..search.count()).any(|(execution, deed)| {
+        let about = |thing: &String| AnyCase::new(head(thing)).stands_in(execution.text());
+        let (asked, looks) = match &deed.shell {
+            Some(work) => (work.command.as_str(), work.only_looks()),
+            None => (execution.tool(), !deed.changes()),
+        };
+        looks
+            && deed.status().succeeded()
+            && source.iter().any(|word| word.stands_in(asked))
+            && holds_state(execution.text(), &act)
+            && (said.things.is_empty() || said.things.iter().any(about))
+    })
+}
+
 /// "Our team has been notified", by anyone: whether a call that changed something since the request
 /// may have sent it, because its result says so, or no tool of the agent sends anything.
 pub(super) fn may_be_automatic(search: &Search<'_, '_>) -> bool {

@@ -3,8 +3,8 @@
 use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::elsewhere::{
-    is_seen_there, is_told_of, may_be_automatic, may_be_meant, may_be_written, receipt_vouches,
-    was_there_before,
+    is_in_history, is_seen_there, is_told_of, may_be_automatic, may_be_meant, may_be_written,
+    receipt_vouches, was_there_before,
 };
 use super::extract::{ActionClaim, action_claims};
 use super::objects::mentions;
@@ -83,6 +83,8 @@ fn doubt(search: &Search<'_, '_>, found: &Found) -> Option<&'static str> {
         Some("the system may have sent it when a call succeeded")
     } else if is_seen_there(search) {
         Some("a result shows the state that the claim describes")
+    } else if is_in_history(search) {
+        Some("a look-up that the agent names shows it")
     } else if receipt_vouches(search) {
         Some("a receipt mentions it, but no call did it")
     } else {
