@@ -124,23 +124,8 @@ pub(crate) fn number_of(recorded: &Value, key: &str) -> Option<f64> {
 /// knots, kilopascals and millimetres of mercury, degrees of three scales.
 fn is_converted(said: f64, there: f64) -> bool {
     const UNITS: [f64; 17] = [
-        1.609,
-        1.9,
-        2.205,
-        3.6,
-        7.5,
-        8.0,
-        24.0,
-        60.0,
-        100.0,
-        1e3,
-        1024.0,
-        3600.0,
-        6e4,
-        86_400.0,
-        1e6,
-        1_048_576.0,
-        1e9,
+        1.609, 1.9, 2.205, 3.6, 7.5, 8.0, 24.0, 60.0, 100.0, 1e3, 1024.0, 3600.0, 6e4, 86_400.0,
+        1e6, 1.0486e6, 1e9,
     ];
     let warmth = |celsius: f64, other: f64| (celsius * 1.8 + 32.0 - other).abs() < 1.0;
     let kelvin = ((said - there).abs() - 273.15).abs() < 0.5;

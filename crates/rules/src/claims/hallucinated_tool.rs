@@ -5,7 +5,7 @@ use crate::findings::{Findings, Note};
 use crate::meta::Group;
 use crate::rule::Rule;
 use crate::tool_use::{
-    Known, Mention, Used, is_group_of_called, is_talked_about, known, mentions, used,
+    Known, Mention, Used, is_like_called, is_talked_about, known, mentions, used,
 };
 
 /// FK014: the agent names a tool as used that does not exist or was never called.
@@ -78,8 +78,8 @@ fn not_used(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, p
         Known::No if mention.loose && facts.record().count_before(turn) > 0 => {
             findings.not_checkable(claim, "the words may describe a tool that was called");
         }
-        Known::No if is_group_of_called(facts, name, turn) => {
-            findings.not_checkable(claim, "the name of a called tool begins with this one");
+        Known::No if is_like_called(facts, name, turn) => {
+            findings.not_checkable(claim, "the name may mean a tool that was called");
         }
         Known::No if is_subject_matter(facts, mention) => {
             findings.not_checkable(claim, "the name may mean something other than a tool");

@@ -8,4 +8,4 @@ mod thing;
 
 pub(crate) use mention::{Mention, mentions};
 pub(crate) use names::{Names, same};
-pub(crate) use record::{Known, Used, is_group_of_called, is_talked_about, known, used};
+pub(crate) use record::{Known, Used, is_like_called, is_talked_about, known, used};

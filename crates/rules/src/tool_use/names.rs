@@ -2,6 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
+use crate::facts::words_of;
+
 /// A set of tool names for lookups.
 #[derive(Debug)]
 pub(crate) struct Names {
@@ -47,6 +49,19 @@ pub(crate) fn begins_with(tool: &str, name: &str) -> bool {
     let mut ends = tool.bytes().enumerate().skip(1).filter(|(_, b)| begins_word(*b));
     folded(name).next().is_some()
         && ends.any(|(end, _)| tool.get(..end).is_some_and(|first| folded(first).eq(folded(name))))
+}
+
+/// Whether names share half of their words or beginnings of them, or one all of its own: "Python" and
+/// `run_python`. For a name that is spelled like code, half is too little.
+pub(crate) fn resembles(tool: &str, name: &str) -> bool {
+    let (few, many) = (words_of(name), words_of(tool.strip_prefix("mcp__").unwrap_or(tool)));
+    let (few, many) = if many.len() < few.len() { (many, few) } else { (few, many) };
+    let begins = |a: &str, b: &str| b.len() > 3 && a.starts_with(b);
+    let akin = |a: &str, b: &str| a == b || begins(a, b) || begins(b, a);
+    let mut shared = few.iter().filter(|word| many.iter().any(|other| akin(word, other)));
+    let count = shared.clone().count();
+    let half = 2 * count >= many.len() && !name.contains('_');
+    !few.is_empty() && count == few.len() || half && shared.any(|word| word.len() > 3)
 }
 
 /// The letters and digits of a name, in lower case.

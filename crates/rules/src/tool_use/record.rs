@@ -2,8 +2,9 @@ use std::collections::HashMap;
 
 use counterfoil_model::{Role, Tool};
 
-use super::names::{begins_with, same};
-use crate::facts::{Deed, Execution, Facts};
+use super::names::{begins_with, resembles, same};
+use crate::facts::{Deed, Execution, Facts, words_of};
+use crate::values::{Leaf, Leaves};
 
 /// What the catalog says about a name.
 #[derive(Debug, Clone, Copy)]
@@ -61,11 +62,23 @@ pub(crate) fn used<'f, 't>(facts: &'f Facts<'t>, name: &str, turn: usize) -> Use
     Used::No(facts.is_complete_before(turn) && !facts.delegates_before(turn))
 }
 
-/// Whether the name is that of a server or product whose tools were called: "GitHub" for
-/// `mcp__github__list_issues`.
-pub(crate) fn is_group_of_called(facts: &Facts<'_>, name: &str, turn: usize) -> bool {
+/// Whether a called tool may be meant by this name: of its server or product, of one of its
+/// arguments, with a word of its own name, or of one word, if it is a shell: "the Bash tool".
+pub(crate) fn is_like_called(facts: &Facts<'_>, name: &str, turn: usize) -> bool {
+    let plain = !name.contains('_') && words_of(name).len() == 1;
+    let is_it = |text: &str| text.eq_ignore_ascii_case(name);
+    let argued = |execution: &Execution<'_>| {
+        Leaves::any(execution.arguments(), |node| {
+            is_it(node.name) || matches!(node.leaf, Leaf::Text(text) if is_it(text))
+        })
+    };
     let mut called = (0..facts.record().count_before(turn)).filter_map(|at| facts.deed(at));
-    called.any(|(execution, _)| begins_with(execution.tool(), name))
+    called.any(|(execution, deed)| {
+        begins_with(execution.tool(), name)
+            || resembles(execution.tool(), name)
+            || resembles(&deed.tool, name)
+            || plain && (deed.shell.is_some() || argued(execution))
+    })
 }
 
 /// Whether a command line contains the name as a word.
