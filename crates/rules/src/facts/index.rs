@@ -25,6 +25,8 @@ pub(crate) struct Index {
     checks: RefCell<FxHashMap<Family, LatestRun>>,
     /// By kind of check and execution: what the result says about such checks.
     pub(crate) reported: Memo<(Family, usize), Reported>,
+    /// By kind of check and execution: whether the result states how such a check ended.
+    pub(crate) stated: Memo<(Family, usize), bool>,
     /// By claimed outcome: whether a result reports it.
     pub(crate) reports: Memo<CheckQuery, bool>,
     /// The first execution that ran a command line.

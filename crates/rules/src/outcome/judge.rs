@@ -7,6 +7,7 @@ use super::command::named_command;
 use super::extract::{OutcomeClaim, outcome_claims};
 use super::latest::{kind_of, latest_run, told};
 use super::runner::named_run;
+use super::unseen::may_have_run;
 use super::verdict::is_test_name;
 use crate::facts::{Facts, LOOK_BACK, LatestRun, Reported, Run, ShellWork};
 use crate::prose::{Prose, Tags, TokenKind, sets};
@@ -82,22 +83,15 @@ fn without_run(
     if hook_reports(facts, count) {
         return OutcomeVerdict::NotCheckable("a commit or push hook may have run it");
     }
-    if may_have_checked(facts, said.family, count) {
-        return OutcomeVerdict::NotCheckable("another call may have run it");
+    if let Some(reason) = may_have_run(facts, said, count) {
+        return OutcomeVerdict::NotCheckable(reason);
     }
-    let unknown = facts.latest_deeds(0..count).any(|(_, d)| {
-        let checks = |work: &ShellWork<'_>| {
-            said.family != Family::Test
-                || ["test", "verif"].iter().any(|word| work.command.contains(word))
-        };
-        d.shell.as_ref().is_some_and(|work| work.opaque && checks(work))
-    });
-    let provable = !said.mixed && !unknown && !latest.delegated && facts.is_complete_before(turn);
+    let provable = !said.mixed && !latest.delegated && facts.is_complete_before(turn);
     match provable {
         true => OutcomeVerdict::Never,
-        false => OutcomeVerdict::NotCheckable(
-            "a call with unknown effects may have run it, or the log is incomplete",
-        ),
+        false => {
+            OutcomeVerdict::NotCheckable("another agent may have run it, or the log is incomplete")
+        }
     }
 }
 
@@ -109,24 +103,6 @@ fn hook_reports(facts: &Facts<'_>, count: usize) -> bool {
         let text = execution.text().to_ascii_lowercase();
         let mut words = text.split(|c: char| c.is_whitespace() || c == '.');
         deed.families.meets(publishes) && deed.status().succeeded() && words.any(reports)
-    })
-}
-
-/// Whether an unknown tool or command of that name was called, which may have been the check: the
-/// command `dbt build`, a tool `dbt_build`.
-fn may_have_checked(facts: &Facts<'_>, family: Family, count: usize) -> bool {
-    let named: &[&str] = match family {
-        Family::Build => &["build"],
-        Family::Test => &["build", "test", "tests"],
-        _ => return false,
-    };
-    facts.latest_deeds(0..count).any(|(_, deed)| match &deed.shell {
-        Some(work) => {
-            let mut words = work.command.split(|c: char| !c.is_alphanumeric());
-            family == Family::Build && work.opaque && words.any(|word| named.contains(&word))
-        }
-        None if !deed.status().succeeded() => false,
-        None => deed.words().iter().any(|word| named.contains(&word.as_str())),
     })
 }
 

@@ -27,6 +27,11 @@ fn layer_said(text: &str) -> Option<&'static str> {
     })
 }
 
+/// Whether a word names a layer of tests.
+pub(super) fn is_layer(word: &str) -> bool {
+    layer(word).is_some()
+}
+
 fn layer(word: &str) -> Option<&'static str> {
     let one = word.strip_suffix('s').unwrap_or(word);
     sets::LAYERS.list.iter().copied().find(|layer| layer.eq_ignore_ascii_case(one))

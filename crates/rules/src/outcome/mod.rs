@@ -12,6 +12,7 @@ mod proof;
 mod runner;
 mod supposed;
 mod trouble;
+mod unseen;
 mod verdict;
 
 pub(crate) use by_run::OutcomeVerdict;
