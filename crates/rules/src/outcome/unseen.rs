@@ -37,15 +37,16 @@ pub(super) fn may_have_run(
 /// Whether a command line started an unknown program, or a runner of tasks that the project
 /// defines: `make`, `tox`, `mvn verify`.
 fn may_run_anything(work: &ShellWork<'_>) -> bool {
-    let checks = families![Test, Build, Lint];
-    let tasks = |run: &Run<'_>| {
-        let single = |name: &str| {
-            let noun = Lexicon::english().get(name).and_then(|entry| entry.noun);
-            sets::SINGLE_CHECKS.list.contains(&name) || noun == Some(Family::Lint)
-        };
-        checks.has(run.family) && !run.names.split_whitespace().any(single)
+    !work.not_found && (work.opaque || work.runs.iter().any(runs_tasks))
+}
+
+/// A task that is named for a linter runs no other check.
+fn runs_tasks(run: &Run<'_>) -> bool {
+    let single = |name: &str| {
+        let noun = Lexicon::english().get(name).and_then(|entry| entry.noun);
+        sets::SINGLE_CHECKS.list.contains(&name) || noun == Some(Family::Lint)
     };
-    !work.not_found && (work.opaque || work.runs.iter().any(tasks))
+    families![Test, Build].has(run.family) && !run.names.split_whitespace().any(single)
 }
 
 /// Whether the name of a tool has a word for the check, or for what it finds: `dbt_build`,
