@@ -131,7 +131,7 @@ impl State {
         for entry in entries {
             let entry = entry.map_err(|error| self.unusable(&error))?;
             if entry.metadata().is_ok_and(|metadata| metadata.uid() != own) {
-                let what = format!("{} belongs to another user: remove it", entry.path().display());
+                let what = format!("{} belongs to another user; delete it", entry.path().display());
                 return Err(others().help(what));
             }
         }

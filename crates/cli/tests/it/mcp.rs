@@ -187,7 +187,7 @@ fn what_a_server_offers_and_what_changed_in_it() {
     // What the gateway holds of a greeting is shown, too.
     std::fs::write(desk.path().join("server.sh"), named("other", "Adds two numbers.")).unwrap();
     let ran = run(&[]);
-    assert!(ran.code == 1 && ran.out.contains("changed: other texts in the server's"), "{ran}");
+    assert!(ran.code == 1 && ran.out.contains("changed: other text in the server's"), "{ran}");
     assert_eq!(run(&["--accept"]).code, 0);
     assert_eq!(run(&[]).code, 0);
     let ran = desk.spawn(&variables, &gateway, &input);

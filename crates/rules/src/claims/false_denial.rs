@@ -94,7 +94,7 @@ fn judge(
                 Denied::Change(_) => format!("the record shows a change made by `{}`", deed.tool),
                 Denied::Act(family, _) => {
                     format!(
-                        "the agent denies this act, but the record shows that `{}` did it ({})",
+                        "the agent says it did not do this, but the record shows `{}` did ({})",
                         deed.tool,
                         family.name()
                     )

@@ -23,7 +23,7 @@ pub(crate) enum OutcomeVerdict {
     NotCheckable(&'static str),
 }
 
-const WARNINGS: &str = "a run passed, but warnings are not examined";
+const WARNINGS: &str = "a run passed, but whether it had warnings was not checked";
 const LESS: &str = "a run passed, but it may have checked less";
 const PART: &str = "a run failed, but the claim may be about another part of it";
 

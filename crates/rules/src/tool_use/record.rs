@@ -62,7 +62,7 @@ pub(crate) fn used<'f, 't>(facts: &'f Facts<'t>, name: &str, turn: usize) -> Use
     Used::No(facts.is_complete_before(turn) && !facts.delegates_before(turn))
 }
 
-/// Whether a called tool may be meant by this name: of its server or product, of one of its
+/// Whether a tool that ran may be meant by this name: of its server or product, of one of its
 /// arguments, with a word of its own name, or of one word, if it is a shell: "the Bash tool".
 pub(crate) fn is_like_called(facts: &Facts<'_>, name: &str, turn: usize) -> bool {
     let plain = !name.contains('_') && words_of(name).len() == 1;
@@ -74,10 +74,11 @@ pub(crate) fn is_like_called(facts: &Facts<'_>, name: &str, turn: usize) -> bool
     };
     let mut called = (0..facts.record().count_before(turn)).filter_map(|at| facts.deed(at));
     called.any(|(execution, deed)| {
-        begins_with(execution.tool(), name)
+        let is_like = begins_with(execution.tool(), name)
             || resembles(execution.tool(), name)
             || resembles(&deed.tool, name)
-            || plain && (deed.shell.is_some() || argued(execution))
+            || plain && (deed.shell.is_some() || argued(execution));
+        is_like && deed.status().ran()
     })
 }
 

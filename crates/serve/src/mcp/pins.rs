@@ -78,7 +78,7 @@ impl fmt::Display for GreetingChange {
         match (&self.server, &self.instructions) {
             (None, Some(_)) => f.write_str("the server's instructions have changed"),
             (None, None) => {
-                f.write_str("other texts in the server's `initialize` result have changed")
+                f.write_str("other text in the server's `initialize` result has changed")
             }
             (Some(server), Some(_)) => write!(f, "the instructions of `{server}` have changed"),
             (Some(server), None) => {

@@ -248,7 +248,7 @@ fn chain(found: &AuditVerification, archived: bool) -> Vec<(Mark, String)> {
     if *missing_before > 0 {
         let missing = format!("the first {} are missing here", counted(*missing_before, "line"));
         rows.push(if archived {
-            (Mark::Open, format!("{missing}: verify them where they are archived"))
+            (Mark::Open, format!("{missing}: verify these where the archive is kept"))
         } else {
             (Mark::Broken, format!("{missing}; pass `--archived` if they were archived elsewhere"))
         });
