@@ -7,7 +7,7 @@ pub(crate) struct Set {
 }
 
 /// The large sets, unlabelled ones first.
-pub(crate) const SETS: [Set; 9] = [
+pub(crate) const SETS: [Set; 10] = [
     Set {
         name: "tau1",
         about: "airline and shop dialogues with tools, recorded from two models \
@@ -21,6 +21,11 @@ pub(crate) const SETS: [Set; 9] = [
     Set {
         name: "coding",
         about: "sessions of coding agents, from public repositories (MIT, Apache-2.0); no labels",
+    },
+    Set {
+        name: "real3",
+        about: "sessions of coding agents and of agents with other tools, from other repositories \
+                (MIT); no labels",
     },
     Set {
         name: "perturbed",
