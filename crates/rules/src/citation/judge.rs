@@ -7,10 +7,13 @@ use serde_json::Value;
 
 use super::compare::{difference, different_number, foreign_numbers, spaced};
 use super::fault::{Citation, Fault};
+use super::fences::Setting;
 use super::known::{Known, Register};
+use super::mention::Mention;
 use super::presented::is_blank;
 use super::printed::given;
-use super::stated::{Cited, Mention, Setting, Stated, cited, is_part, only_speaks_of};
+use super::stated::{Cited, Stated, cited};
+use super::title::{is_part, only_speaks_of};
 use crate::action::is_start;
 use crate::facts::{Answer, Facts};
 use crate::prose::{Clause, Mood, Prose, Tags, Token, TokenKind, sets, unasserted};

@@ -5,13 +5,16 @@
 
 mod compare;
 mod fault;
+mod fences;
 mod judge;
 mod known;
 mod literal;
+mod mention;
 mod presented;
 mod printed;
 mod rules;
 mod stated;
+mod title;
 mod traffic;
 mod traffic_line;
 

@@ -1,10 +1,13 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use counterfoil_model::{ExecutionId, Span, execution_ids};
+use counterfoil_model::{ExecutionId, Span};
 use serde_json::{Map, Value};
 
+use super::fences::{Fences, Setting};
 use super::literal::{Literal, folded, number, objects, quantity};
+use super::mention::{Mention, contains_label, mentions};
+use super::title::{Titles, introduces, is_head, line_before, only_speaks_of, titles};
 use crate::prose::sets;
 use crate::values::Signs;
 
@@ -43,30 +46,6 @@ pub(crate) struct Stated {
     pub(crate) in_words: bool,
     /// Whether only the words before it name its tool: "run_speed_test result:".
     pub(crate) titled: bool,
-}
-
-/// The kind of text that contains an object or an id.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Setting {
-    /// Running text.
-    Plain,
-    /// A fenced block without a language, or with a language for data or tool traffic.
-    Fence,
-    /// A fenced block of a programming language.
-    Code,
-}
-
-/// An execution id in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mention {
-    /// Its position.
-    pub(crate) span: Span,
-    /// The id.
-    pub(crate) id: String,
-    /// Whether the text calls it an execution id.
-    pub(crate) labelled: bool,
-    /// The kind of text that contains it.
-    pub(crate) setting: Setting,
 }
 
 /// What a text cites of executions, for programs that inspect texts themselves.
@@ -187,47 +166,6 @@ pub(super) fn tool_of(value: &str) -> Option<String> {
     is_name.then(|| name.to_owned())
 }
 
-/// The last line before `at` that is not empty and opens no fenced block.
-fn line_before(text: &str, at: usize) -> Option<&str> {
-    let mut lines = text.get(..at)?.lines().rev().map(str::trim).take(4);
-    lines.find(|line| !line.is_empty() && !line.starts_with("```"))
-}
-
-/// "Here is the result of the speed test:": whether a line names nothing but a result of this tool.
-fn introduces(line: &str, tool: &str) -> bool {
-    let line = line.rsplit(". ").next().unwrap_or(line);
-    let lower = line.to_ascii_lowercase();
-    let tool = tool.to_ascii_lowercase();
-    let words = || lower.split(|c: char| !is_of_name(c));
-    lower.ends_with(':')
-        && words().any(|word| RESULT.contains(&word))
-        && words().any(|word| word == tool || is_part(word, &tool))
-        && only_speaks_of(&lower, &tool)
-}
-
-/// Whether a word is a part of a tool's name.
-pub(super) fn is_part(word: &str, tool: &str) -> bool {
-    !word.is_empty() && tool.split(['_', '-', '.']).any(|part| part == word)
-}
-
-/// Whether a text names nothing but a tool, given in small letters, and its execution.
-pub(super) fn only_speaks_of(text: &str, tool: &str) -> bool {
-    let text = text.to_ascii_lowercase();
-    let mut words = text.split(|c: char| !is_of_name(c));
-    words.all(|word| {
-        let plain = sets::BETWEEN_TOOL_AND_ID.list.contains(&word);
-        word.is_empty() || word == tool || plain || is_part(word, tool)
-    })
-}
-
-fn is_head(line: &str) -> bool {
-    let line = line.to_ascii_lowercase();
-    let line = line.trim_end_matches(['*', '`', ']', ' ', '{', '[']);
-    let heads = || sets::RESULT_HEADS.list.iter();
-    let ends = line.ends_with(':') || heads().any(|head| line.ends_with(head));
-    ends && heads().any(|head| line.contains(head))
-}
-
 /// Objects that name neither a tool nor an execution, directly after words that do: "The tool
 /// returned (execution_id: …): {…}", "run_speed_test() -> {…}".
 fn objects_after(text: &str, ids: &[Mention], titles: &Titles, fences: &Fences) -> Vec<Stated> {
@@ -259,68 +197,6 @@ fn objects_after(text: &str, ids: &[Mention], titles: &Titles, fences: &Fences) 
         (!speaks).then_some(Stated { id, tool: tool.or(object.tool), titled, ..object })
     };
     objects(text, |_| true).into_iter().filter_map(after).collect()
-}
-
-/// Where titles of results end, each with the tool that it names.
-type Titles = BTreeMap<usize, String>;
-
-/// The lines, or their parts before an object, that only announce the result of a tool.
-fn titles(text: &str) -> Titles {
-    let mut found = Titles::new();
-    let (mut before, mut at) = ("", 0);
-    for raw in text.split_inclusive('\n') {
-        let line = raw.split('{').next().unwrap_or(raw).trim_end();
-        if let Some(tool) = title(line).or_else(|| announced(before, line)) {
-            found.insert(at + line.len(), tool.to_owned());
-        }
-        at += raw.len();
-        before = if raw.trim().is_empty() { before } else { raw };
-    }
-    found
-}
-
-const RESULT: [&str; 4] = ["result", "results", "output", "response"];
-
-/// The only word of a text that is spelled like the name of a tool, with the texts around it.
-fn only_name(text: &str) -> Option<(&str, &str, &str)> {
-    let mut words = text.split(|c: char| !is_of_name(c)).filter(|word| word.contains('_'));
-    let name = words.next().filter(|_| words.next().is_none())?;
-    let (before, after) = text.split_once(name)?;
-    Some((before, name, after))
-}
-
-/// "run_speed_test result:", "run_speed_test() ->": the tool whose result a line only announces.
-fn title(line: &str) -> Option<&str> {
-    let line = line.trim_end_matches(['*', '`', ' ']);
-    let arrow = ["->", "=>", "→"].iter().any(|arrow| line.ends_with(arrow));
-    if !arrow && !line.ends_with(':') || line.starts_with('>') {
-        return None;
-    }
-    let (before, name, after) = only_name(line.rsplit(". ").next()?)?;
-    let call = after.strip_prefix('(').and_then(|call| call.split_once(')'));
-    let after = call.map_or(after, |(_, rest)| rest);
-    let mut words = [before, after].into_iter().flat_map(|part| part.split(|c| !is_of_name(c)));
-    let result = words.any(|word| RESULT.iter().any(|known| word.eq_ignore_ascii_case(known)));
-    let plain = only_speaks_of(before, "") && only_speaks_of(after, "");
-    (plain && (result || call.is_some())).then_some(name)
-}
-
-/// "Let me run run_speed_test.", before a line "Result:": the tool that was to be called.
-fn announced<'t>(before: &'t str, line: &str) -> Option<&'t str> {
-    let head = line.trim_matches(['*', '#', ' ']).strip_suffix(':')?;
-    RESULT.iter().find(|known| head.eq_ignore_ascii_case(known))?;
-    let (before, name, after) = only_name(before)?;
-    let before = before.trim_end_matches(['`', '*', ' ']);
-    let verb = before.strip_suffix(" the").unwrap_or(before).rsplit(' ').next()?;
-    let denied = before.contains("n't ") || before.contains(" not ");
-    let calls = ["run", "running", "call", "calling", "use", "using"];
-    let ends = after.trim_matches(|c: char| !c.is_alphanumeric());
-    let calls = calls.contains(&verb.to_ascii_lowercase().as_str());
-    (calls && !denied && matches!(ends, "" | "tool" | "now")).then_some(name)
-}
-
-fn is_of_name(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }
 
 /// `key: value` lines below words such as "Tool result:", or below a line with an execution id.
@@ -401,147 +277,6 @@ fn key_value(line: &str) -> Option<(&str, Value)> {
         && key.len() <= 40
         && key.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b' '));
     (plain && !value.is_empty()).then(|| (key, number(value).unwrap_or_else(|| Value::from(value))))
-}
-
-/// All ids in a text: those that match the grammar, and those that are called an execution id.
-fn mentions(text: &str) -> Vec<Mention> {
-    let mut found: BTreeMap<usize, Mention> = BTreeMap::new();
-    for (span, id) in execution_ids(text) {
-        let labelled = is_labelled(text, span.start);
-        let mention = Mention { span, id: id.id.to_owned(), labelled, setting: Setting::Plain };
-        found.insert(span.start, mention);
-    }
-    for span in labelled_tokens(text) {
-        let id = span.slice(text).to_owned();
-        let overlaps = found.values().any(|m| m.span.overlaps(span));
-        if !overlaps && ExecutionId::parse(&id).is_none() {
-            found.insert(span.start, Mention { span, id, labelled: true, setting: Setting::Plain });
-        }
-    }
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let mut kept: Vec<Mention> = Vec::new();
-    for mention in found.into_values() {
-        match seen.get(&mention.id).and_then(|&at| kept.get_mut(at)) {
-            Some(first) => first.labelled |= mention.labelled,
-            None => {
-                seen.insert(mention.id.clone(), kept.len());
-                kept.push(mention);
-            }
-        }
-    }
-    kept
-}
-
-const LABELS: [&str; 4] = ["execution_id", "execution id", "execution-id", "executionid"];
-
-fn contains_label(text: &str) -> bool {
-    text.contains("xecution") && {
-        let lower = text.to_ascii_lowercase();
-        LABELS.iter().any(|label| lower.contains(label))
-    }
-}
-
-/// Whether the text before `at` calls it an execution id.
-fn is_labelled(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
-    let from = before.char_indices().rev().nth(24).map_or(0, |(i, _)| i);
-    let before = before.get(from..).unwrap_or_default().to_ascii_lowercase();
-    let before = before.trim_end_matches(is_label_glue);
-    LABELS.iter().any(|label| before.ends_with(label))
-}
-
-/// The tokens that follow a label and contain a digit.
-fn labelled_tokens(text: &str) -> Vec<Span> {
-    if !text.contains("xecution") {
-        return Vec::new();
-    }
-    let lower = text.to_ascii_lowercase();
-    let mut spans = Vec::new();
-    for label in LABELS {
-        for (at, _) in lower.match_indices(label) {
-            let rest = text.get(at + label.len()..).unwrap_or_default();
-            let glue = rest.len() - rest.trim_start_matches(is_label_glue).len();
-            let separated = rest.get(..glue).is_some_and(|g| g.contains([':', '=']));
-            let start = at + label.len() + glue;
-            let token = text.get(start..).unwrap_or_default();
-            let length = token
-                .bytes()
-                .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'))
-                .count();
-            let token = token.get(..length).unwrap_or_default().trim_end_matches(['.', '-']);
-            if separated && token.len() >= 4 && token.bytes().any(|b| b.is_ascii_digit()) {
-                spans.push(Span::new(start, start + token.len()));
-            }
-        }
-    }
-    spans.sort();
-    spans.dedup();
-    spans
-}
-
-fn is_label_glue(c: char) -> bool {
-    matches!(c, ' ' | ':' | '=' | '"' | '\'' | '`' | '*' | '“' | '#')
-}
-
-/// The fenced blocks of a text.
-#[derive(Debug)]
-pub(crate) struct Fences(Vec<(Span, Setting)>);
-
-impl Fences {
-    /// Finds the fenced blocks.
-    pub(crate) fn find(text: &str) -> Self {
-        let mut found = Vec::new();
-        let mut open: Option<(&str, usize, Setting)> = None;
-        let mut at = 0;
-        for raw in text.split_inclusive('\n') {
-            let start = at;
-            at += raw.len();
-            let line = raw.trim();
-            match open {
-                Some((mark, from, setting)) => {
-                    if line.starts_with(mark) && line.trim_start_matches(['`', '~']).is_empty() {
-                        let span = Span::new(from, start);
-                        // A literal alone is data, whatever the language.
-                        let literal = span.slice(text).trim();
-                        let data = literal.starts_with('{') && literal.ends_with('}');
-                        found.push((span, if data { Setting::Fence } else { setting }));
-                        open = None;
-                    }
-                }
-                None => {
-                    if let Some(mark) = ["```", "~~~"].into_iter().find(|m| line.starts_with(m)) {
-                        let language = line.trim_start_matches(['`', '~']).trim();
-                        open = Some((mark, at, setting_of(language)));
-                    }
-                }
-            }
-        }
-        if let Some((_, from, setting)) = open {
-            found.push((Span::new(from, text.len()), setting));
-        }
-        Self(found)
-    }
-
-    /// Whether a text consists of its only fenced block.
-    fn only(&self, text: &str) -> bool {
-        let lines = text.trim().lines().count();
-        let [(span, _)] = &*self.0 else { return false };
-        text.trim_start().starts_with(['`', '~']) && span.slice(text).lines().count() + 2 == lines
-    }
-
-    /// The kind of text at byte `at`.
-    pub(crate) fn setting(&self, at: usize) -> Setting {
-        let after = self.0.partition_point(|(span, _)| span.start <= at);
-        let last = after.checked_sub(1).and_then(|i| self.0.get(i));
-        last.filter(|(span, _)| at < span.end).map_or(Setting::Plain, |(_, setting)| *setting)
-    }
-}
-
-fn setting_of(language: &str) -> Setting {
-    let language = language.to_ascii_lowercase();
-    let data = matches!(language.as_str(), "" | "json" | "jsonc" | "json5" | "text" | "txt")
-        || ["output", "result", "tool", "console", "plain"].iter().any(|w| language.contains(w));
-    if data { Setting::Fence } else { Setting::Code }
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ use crate::citation::compare::{
     Difference, as_number, difference, different_number, foreign_numbers, number_of, same_number,
 };
 use crate::citation::fault::{Citation, Fault};
+use crate::citation::fences::Setting;
 use crate::citation::presented::{has_result_member, presents_result};
-use crate::citation::stated::{Cited, Setting, Stated, cited};
+use crate::citation::stated::{Cited, Stated, cited};
 use crate::facts::Answer;
 use crate::prose::{Clause, is_in_draft, sets};
 use crate::tool_use::same;
