@@ -317,11 +317,11 @@ fn approved_on_a_terminal(flags: &[&str]) {
     desk.spawn(&[("COUNTERFOIL_STATE", "state")], &[&words[..], flags].concat(), "");
     let words = [&["approve", "--last"], flags].concat();
     let Some(terminal) = Terminal::run(&desk, &words, (24, 120)) else { return };
-    terminal.see(", which has ended: nobody waits for this approval");
+    terminal.see(", which has ended: no one is waiting for this approval");
     pause();
     terminal.write("y\n");
     let (code, told) = terminal.ended();
-    assert!(code == 0 && told.contains("approved: but nobody waits for it"), "{told}");
+    assert!(code == 0 && told.contains("approved: but no one is waiting for it"), "{told}");
 }
 
 #[test]

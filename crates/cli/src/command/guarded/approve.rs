@@ -74,7 +74,7 @@ fn is_decided(guard: &Guard, receipt: &Receipt) -> anyhow::Result<bool> {
     }))
 }
 
-/// Whether the call's session has ended since, so that nobody waits for a decision.
+/// Whether the call's session has ended since, so that no one is waiting for a decision.
 fn has_ended(guard: &Guard, receipt: &Receipt) -> anyhow::Result<bool> {
     let events = guard.ledger().events_after(&receipt.session_id, receipt.seq)?;
     let decides = |draft: &Draft| matches!(draft, Draft::Approved(_) | Draft::Declined(_));
@@ -163,7 +163,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     })?;
     let told = match has_ended {
         false => "the agent may make this call again",
-        true => "but nobody waits for it: it counts only if the session is continued",
+        true => "but no one is waiting for it: it counts only if the session is continued",
     };
     writeln!(io::stdout(), "approved: {told}")?;
     Ok(Exit::Clean)
@@ -171,7 +171,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
 
 /// What the user is asked about a call.
 fn question(receipt: &Receipt, for_session: bool, has_ended: bool) -> String {
-    let ended = if has_ended { ", which has ended: nobody waits for this approval" } else { "" };
+    let ended =
+        if has_ended { ", which has ended: no one is waiting for this approval" } else { "" };
     let lasts = if for_session { "every identical call in this session" } else { "this call" };
     format!(
         "{} {}\n  in session {}{ended}\n  {}\nApprove {lasts}? [y/N] ",

@@ -15,7 +15,7 @@ pub(super) struct Beside {
     pub(super) json: Value,
 }
 
-/// Checks that every ended call has a line, and names calls without an end.
+/// Checks that every ended call has a line with its outcome, and names calls without an end.
 pub(super) fn held(
     files: AuditFiles,
     ledger: &Ledger,
@@ -37,49 +37,9 @@ pub(super) fn held(
         "calls": calls, "without_a_line": missing.len(), "with_another_outcome": differing.len(),
         "never_ended": open.len(),
     });
-    let row = match missing.as_slice() {
-        [] => (
-            Mark::Holds,
-            format!(
-                "the log has a line for each of the ledger's {}",
-                counted(calls, "finished call")
-            ),
-        ),
-        _ if found.missing_before > 0 => (
-            Mark::Open,
-            format!(
-                "these log files have no line for {} in the ledger; the missing lines may be in \
-                 the archived files",
-                counted(missing.len() as u64, "finished call")
-            ),
-        ),
-        _ if shared => (
-            Mark::Open,
-            format!(
-                "this log has no line for {} in the ledger; other replicas write their own logs",
-                counted(missing.len() as u64, "finished call")
-            ),
-        ),
-        // The line is written after the receipt, so a process that died in between leaves none.
-        [(_, only)] if missing.len() == 1 => (
-            Mark::Open,
-            format!(
-                "the call `{only}` has no line in the log: the process may have been killed \
-                before writing it"
-            ),
-        ),
-        [(_, first), ..] => (
-            Mark::Broken,
-            format!(
-                "the log was truncated or rewritten: it has no line for {} in the ledger; the \
-                 first missing call is `{first}`",
-                counted(missing.len() as u64, "finished call")
-            ),
-        ),
-    };
-    let row = (calls > 0).then_some(row);
+    let lines = (calls > 0).then(|| lines(calls, &missing, found.missing_before > 0, shared));
     Ok(Beside {
-        rows: row.into_iter().chain(differs(&differing)).chain(never_ended(&open)).collect(),
+        rows: lines.into_iter().chain(differs(&differing)).chain(never_ended(&open)).collect(),
         json,
     })
 }
@@ -87,12 +47,52 @@ pub(super) fn held(
 /// The execution ids in the log, with whether each succeeded according to a line.
 type Logged = BTreeSet<(String, bool)>;
 
+/// The row about the lines of ended calls, given whether older log files are `archived`.
+fn lines(calls: u64, missing: &[(u64, String)], archived: bool, shared: bool) -> (Mark, String) {
+    let absent = counted(missing.len() as u64, "finished call");
+    match missing {
+        [] => {
+            let calls = counted(calls, "finished call");
+            (Mark::Holds, format!("the log has a line for each of the ledger's {calls}"))
+        }
+        _ if archived => (
+            Mark::Open,
+            format!(
+                "these log files have no line for {absent} in the ledger; the missing lines may be \
+                 in the archived files"
+            ),
+        ),
+        _ if shared => (
+            Mark::Open,
+            format!(
+                "this log has no line for {absent} in the ledger; other replicas write their own \
+                 logs"
+            ),
+        ),
+        // The line is written after the receipt, so a process that died in between leaves none.
+        [(_, only)] => (
+            Mark::Open,
+            format!(
+                "the call `{only}` has no line in the log: the process may have been killed \
+                 before writing it"
+            ),
+        ),
+        [(_, first), ..] => (
+            Mark::Broken,
+            format!(
+                "the log was truncated or rewritten: it has no line for {absent} in the ledger; \
+                 the first missing call is `{first}`"
+            ),
+        ),
+    }
+}
+
 /// The row about calls with another outcome in the log than in the ledger.
 fn differs(differing: &[String]) -> Option<(Mark, String)> {
+    let first = differing.first()?;
     let calls = counted(differing.len() as u64, "call");
-    let row =
-        format!("the log was rewritten: the ledger has another outcome for {calls}; the first is");
-    differing.first().map(|first| (Mark::Broken, format!("{row} `{first}`")))
+    let why = format!("the ledger has another outcome for {calls}; the first is `{first}`");
+    Some((Mark::Broken, format!("the log was rewritten: {why}")))
 }
 
 /// The row about calls that were started and never ended, oldest first.
