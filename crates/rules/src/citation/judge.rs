@@ -123,7 +123,9 @@ impl Bench<'_, '_> {
             let mut places = text.match_indices(&mention.id);
             let other = |(at, _)| self.other_tool(&answer.prose, mention, at, known);
             faults.extend(places.find_map(other));
-        } else if self.is_unknown(mention.setting, &mention.id, mention.labelled, turn) {
+        } else if self.is_unknown(mention.setting, &mention.id, mention.labelled, turn)
+            || self.is_borrowed(answer, mention)
+        {
             faults.push(self.unknown(&mention.id, turn));
         } else {
             return None;
@@ -146,9 +148,7 @@ impl Bench<'_, '_> {
     /// Whether an id of no known execution was made up, rather than quoted, drafted, or something
     /// else that merely looks like an id.
     fn is_unknown(&self, setting: Setting, id: &str, labelled: bool, turn: usize) -> bool {
-        // Other systems also have execution ids; only if the session has receipts is it one of ours.
-        let receipts = self.facts.transcript().receipts.is_some();
-        let ours = receipts || self.register.shows_ids(turn);
+        let ours = self.could_cite(turn);
         // The agent could cite its own executions: what the user wrote is none of them.
         let told = self.register.is_told(id, turn) && !(labelled && ours);
         if self.register.is_seen(id, turn) || told {
@@ -166,6 +166,31 @@ impl Bench<'_, '_> {
             return self.register.has_exactly(parsed.tool) && !self.register.is_drafted(id, turn);
         }
         setting != Setting::Code && !self.register.is_drafted(id, turn)
+    }
+
+    /// Whether the agent had ids to cite. Other systems also have execution ids; only then is an id
+    /// one of ours.
+    fn could_cite(&self, turn: usize) -> bool {
+        self.facts.transcript().receipts.is_some() || self.register.shows_ids(turn)
+    }
+
+    /// Whether an id that is no execution's, but that a text mentions or the agent had printed, comes
+    /// with a number that the agent was never given.
+    fn is_borrowed(&self, answer: &Answer<'_>, mention: &Mention) -> bool {
+        let (prose, turn) = (&answer.prose, answer.turn);
+        if !mention.labelled || mention.setting != Setting::Plain || !self.could_cite(turn) {
+            return false;
+        }
+        let holds = |clause: &&Clause| clause.span.overlaps(mention.span);
+        let clause = prose.clauses.iter().find(holds);
+        let sentence = clause.and_then(|clause| prose.sentences.get(clause.sentence));
+        sentence.is_some_and(|sentence| {
+            prose.tokens(sentence.tokens.clone()).iter().any(|token| {
+                token.kind == TokenKind::Number
+                    && !token.span().overlaps(mention.span)
+                    && !self.was_given(token.span().slice(prose.text), turn)
+            })
+        })
     }
 
     /// Whether a text occurs in something that the agent was given.
