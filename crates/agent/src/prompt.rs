@@ -8,6 +8,9 @@ pub(crate) const NO_MORE: &str = "You have reached the step limit of this turn, 
      progress three times in a row: you cannot call any more tools. Say now, in plain words, what \
      was done, what the outcome was, and what is still open.";
 
+/// Why a call is refused that comes all the same.
+pub(crate) const NO_CALLS: &str = "no tool is offered any more in this turn";
+
 /// What is recorded where an answer was sent back.
 pub(crate) const HELD_BACK: &str =
     "Your previous answer was held back: the record of this session does not support it.";

@@ -14,7 +14,7 @@ use crate::agent::{Agent, Parts};
 use crate::compress::COMPRESS_CONTEXT;
 use crate::conversation::{with_execution_id, with_own_ids};
 use crate::delegate::TASK;
-use crate::prompt::{HELD_BACK, NO_MORE, NOTHING_SAID, TASK_BEGINS, system};
+use crate::prompt::{HELD_BACK, NO_CALLS, NO_MORE, NOTHING_SAID, TASK_BEGINS, system};
 use crate::store::CompressionStrategy;
 use crate::watch::{TurnEvent, Watch};
 
@@ -238,11 +238,14 @@ impl Agent {
             _ => {}
         };
         let mut reply = self.parts.model.chat(&request, &mut on).await?;
+        with_own_ids(&mut reply.calls, &mut self.ids);
         if course.closing {
             // None was offered, so none is made.
-            reply.calls.clear();
+            for call in std::mem::take(&mut reply.calls) {
+                let refused = session.refuse(call, &around, NO_CALLS).await?;
+                course.executions.push(refused.execution_id);
+            }
         }
-        with_own_ids(&mut reply.calls, &mut self.ids);
         self.usage += reply.usage;
         self.read = reply.usage.input.saturating_add(reply.usage.output);
         if reply.stop == Stop::Length {
@@ -290,18 +293,10 @@ impl Agent {
         self.compressor.conversation().turns.push(Turn::Assistant { text, calls, kept });
         let mut fits = false;
         for call in written {
-            if self.parts.caller.is_some() && NOT_OF_HELPERS.contains(&&*call.tool) {
-                let text =
-                    format!("a helper cannot use the tool `{}`; nothing was executed", call.tool);
-                let result = Turn::Result { call_id: call.id.clone(), text, failed: true };
-                self.compressor.conversation().turns.push(result);
-                continue;
-            }
             // Whoever watches does not see what the model only thinks.
             let shown = without_hidden(call.clone());
             watch.told(TurnEvent::Calling(&shown));
-            let session = &self.parts.session;
-            let answer = session.call(call.clone(), self.around()).await?;
+            let answer = self.call(call.clone()).await?;
             fits |= answer.status != Status::Refused;
             watch.told(TurnEvent::Answered(&shown, &answer));
             course.executions.push(answer.execution_id.clone());
@@ -313,6 +308,16 @@ impl Agent {
         }
         course.lost = if fits { 0 } else { course.lost + 1 };
         Ok(())
+    }
+
+    /// Makes a call, unless the tool is none of a helper's.
+    async fn call(&self, call: ToolCall) -> Result<Answer, CallError> {
+        let (session, around) = (&self.parts.session, self.around());
+        if self.parts.caller.is_some() && NOT_OF_HELPERS.contains(&&*call.tool) {
+            let reason = format!("a helper cannot use the tool `{}`", call.tool);
+            return session.refuse(call, &around, &reason).await;
+        }
+        session.call(call, around).await
     }
 
     async fn compress_if_full(&mut self, watch: &mut dyn Watch) -> Result<(), CallError> {

@@ -87,6 +87,15 @@ fn a_helper_has_neither_helpers_nor_the_conversation_of_its_agent() {
     let mut agent = agent(&model);
     let turned = wait(agent.turn("Cancel order 7, please.", &mut Nobody)).unwrap();
     assert_eq!(turned.executions.len(), 1);
+    let ledger = agent.guard().ledger();
+    let receipts = ledger.recent(Some(agent.session().id()), 10).unwrap();
+    let receipts = receipts.iter().map(|id| ledger.receipt(id).unwrap().unwrap());
+    let refused: Vec<String> = receipts
+        .filter(|receipt| receipt.status == Status::Refused)
+        .map(|receipt| format!("{} {:?}", receipt.tool, receipt.caller_id))
+        .collect();
+    let task = "Some(\"task-1\")";
+    assert_eq!(refused, [format!("compress_context {task}"), format!("task {task}")]);
     assert!(agent.conversation().knowledge().is_empty());
     let told = crate::script::told(&model.asked()[2]);
     assert!(told[1].contains("cannot use the tool `task`"), "{told:?}");

@@ -130,6 +130,9 @@ fn a_model_that_gets_nowhere_is_stopped() {
     let error = turn(&mut agent, "Well?");
     let turned = error.unwrap_or_else(|error| panic!("{error}"));
     assert!(!turned.stands);
+    let status = |id: &String| guard.ledger().receipt(id).unwrap().unwrap().status;
+    let ended: Vec<Status> = turned.executions.iter().map(status).collect();
+    assert_eq!(ended, [Status::Completed, Status::Completed, Status::Refused]);
 }
 
 #[test]

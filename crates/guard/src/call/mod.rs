@@ -18,9 +18,10 @@ mod reject;
 mod shown_results;
 
 use counterfoil_ledger::Links;
-use counterfoil_model::{ToolCall, take_hidden_out};
+use counterfoil_model::{ToolCall, ToolErrorCategory, take_hidden_out};
 
 use crate::auditing::AuditContext;
+use crate::executor::ToolErrorFeedback;
 use crate::session::{Session, Surroundings};
 
 pub(crate) use admit::{Refused, settled};
@@ -94,5 +95,23 @@ impl Session {
         guard.guess_next(self, &admitted, &around);
         let shown = guard.filter(&closed, around.verbatim);
         guard.answer(self, &admitted, closed, shown).await
+    }
+
+    /// Refuses a call of a tool that this caller was not offered, for the given reason: nothing
+    /// runs, and the call has a receipt.
+    ///
+    /// # Errors
+    /// When the call cannot be recorded.
+    pub async fn refuse(
+        &self,
+        call: ToolCall,
+        around: &Surroundings,
+        reason: &str,
+    ) -> Result<Answer, CallError> {
+        let (call, _) = take_hidden_out(call);
+        let (category, code) = (ToolErrorCategory::ToolNotFound, "not_offered");
+        let feedback = ToolErrorFeedback::new(category, reason);
+        let answer = feedback.format_for_llm();
+        self.guard().leave_undone(self, &call, around, (category, code), answer).await
     }
 }

@@ -1,6 +1,6 @@
 use counterfoil_admission::{Ending, Step, last_rejection_text, rejection_text};
 use counterfoil_ledger::{Draft, Opened, Rejected};
-use counterfoil_model::{Arguments, ExactValue, Status, ToolCall, ToolErrorCategory};
+use counterfoil_model::{Arguments, Status, ToolCall, ToolErrorCategory};
 use counterfoil_tools::Scene;
 use serde_json::{Value, json};
 
@@ -64,20 +64,33 @@ impl Guard {
         call: &ToolCall,
         around: &Surroundings,
     ) -> Result<Answer, CallError> {
+        let Reason { code, message, help, .. } = Reason::only_thinking();
+        let text = format!("Nothing was executed: {message}; {}.", help.unwrap_or_default());
+        let reason = (ToolErrorCategory::InvalidParameters, code);
+        self.leave_undone(session, call, around, reason, text).await
+    }
+
+    /// Records a call that was neither admitted nor judged, and gives the model this answer.
+    pub(super) async fn leave_undone(
+        &self,
+        session: &Session,
+        call: &ToolCall,
+        around: &Surroundings,
+        (category, code): (ToolErrorCategory, &str),
+        answer: String,
+    ) -> Result<Answer, CallError> {
         let held = session.hold(self, around);
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
-        let Reason { code, message, help, .. } = Reason::only_thinking();
-        let advice = help.unwrap_or_default();
-        let text = format!("Nothing was executed: {message}; {advice}.");
-        let nothing = ExactValue::from(json!({}));
+        let arguments = call.arguments.exact();
+        let arguments = arguments.unwrap_or_else(|_| json!(call.arguments.as_str()).into());
         let intent =
-            self.intent(call, &call.tool, &nothing, &scene).map_err(CallError::NoRandomness)?;
+            self.intent(call, &call.tool, &arguments, &scene).map_err(CallError::NoRandomness)?;
         let rejected = Rejected {
             call: intent,
             status: Status::Refused,
-            category: ToolErrorCategory::InvalidParameters,
+            category,
             codes: vec![code.to_owned()],
-            answer: text,
+            answer: self.redactor().redact(&answer).into_owned(),
         };
         // A model that repeats such calls is making no progress.
         let nudge = session.went(failed(&call.tool, &call.arguments, &rejected.answer, None));
