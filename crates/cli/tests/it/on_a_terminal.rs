@@ -77,9 +77,17 @@ impl Terminal {
         }
     }
 
-    fn resize(&self, rows: u16, columns: u16) {
+    /// Makes the terminal larger, and waits until the program uses the new rows.
+    #[track_caller]
+    fn enlarge(&self, rows: u16, columns: u16) {
+        let before = self.shown().lines().count();
         self.screen.lock().unwrap().screen_mut().set_size(lines(rows), lines(columns));
         self.pty.resize(Size::new(rows, columns)).unwrap();
+        let begun = Instant::now();
+        while self.shown().lines().count() <= before {
+            assert!(begun.elapsed() < Duration::from_secs(30), "not redrawn:\n{}", self.shown());
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Waits for the program to end; returns its exit code and all output.
@@ -139,7 +147,7 @@ fn a_conversation_on_a_screen() {
     // because the library may report a key that arrives together with a resize only with the next
     // key.
     terminal.see("it printed three lines.");
-    terminal.resize(40, 140);
+    terminal.enlarge(40, 140);
     terminal.see("1 receipt: Ctrl-R");
     terminal.write("Run the tests\r");
     terminal.see("an answer was held back");
