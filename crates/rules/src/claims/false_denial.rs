@@ -7,7 +7,7 @@ use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork};
 use crate::findings::{Findings, Note};
 use crate::meta::Group;
 use crate::prose::{
-    Action, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
+    Action, Clause, Lexicon, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
 };
 use crate::rule::Rule;
 
@@ -148,7 +148,21 @@ fn runs(work: &ShellWork<'_>) -> bool {
 /// Whether the deed was an action of exactly this family.
 fn did(deed: &Deed<'_>, family: Family) -> bool {
     let wanted = Families::new(&[family]);
-    deed.families.meets(wanted) && deed.is_named_for(wanted) && deed.status_for(wanted).succeeded()
+    deed.families.meets(wanted)
+        && deed.is_named_for(wanted)
+        && (deed.shell.is_some() || is_verb_of_name(deed, wanted))
+        && deed.status_for(wanted).succeeded()
+}
+
+/// Whether the name of a tool begins with the act, or has it before another word. The last of several
+/// words may be what the tool only looks at: `price_change`.
+fn is_verb_of_name(deed: &Deed<'_>, wanted: Families) -> bool {
+    let words = deed.words();
+    let acts = |word: &String| {
+        let verb = Lexicon::english().get(word).and_then(|entry| entry.verb);
+        matches!(verb, Some(Action::Of(family)) if wanted.has(family))
+    };
+    words.iter().take(words.len().max(2) - 1).any(acts)
 }
 
 /// Whether a tool other than a shell changed something other than the agent's own notes.
@@ -156,6 +170,7 @@ fn changes_records(deed: &Deed<'_>) -> bool {
     deed.shell.is_none()
         && deed.changes()
         && deed.is_named_for(Families::changing())
+        && is_verb_of_name(deed, Families::changing())
         && !deed.words().iter().any(|word| sets::OWN_NOTES.list.contains(&word.as_str()))
 }
 
