@@ -4,6 +4,7 @@ use super::named::Named;
 use super::no_act::is_labelled;
 use super::report_form::ReportForm;
 use super::told_act::{ToldAct, left_whole};
+use super::when::may_be_earlier;
 use crate::facts::Answer;
 use crate::prose::{
     BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, sets,
@@ -40,6 +41,8 @@ pub(crate) struct ActionClaim {
     /// Whether it describes the state of a thing, whatever the cause: only a recorded failure
     /// contradicts it.
     pub(crate) as_found: bool,
+    /// Whether it may be about a time before the record begins.
+    pub(crate) earlier: bool,
 }
 
 impl ActionClaim {
@@ -117,6 +120,7 @@ fn action_claim(
         of_others: predicate.voice == Voice::PerfectPassive && !subject.iter().any(particular),
         family: act.family,
         as_found: act.as_found,
+        earlier: may_be_earlier(prose, clause, predicate),
         verb: act.verb,
         state,
         textual,

@@ -26,6 +26,13 @@ pub(crate) fn actions<'f>(facts: &'f Facts<'_>) -> &'f [(ActionClaim, ActionVerd
                 Some(object) => ActionVerdict::Unseen(object),
                 None => judge(facts, &said),
             };
+            let verdict = match verdict {
+                ActionVerdict::Possible(_) | ActionVerdict::NotCheckable(_) => verdict,
+                _ if said.earlier => {
+                    ActionVerdict::NotCheckable("the sentence may be about an earlier time")
+                }
+                _ => verdict,
+            };
             (said, verdict)
         });
         judged.collect()

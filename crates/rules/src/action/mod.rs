@@ -16,6 +16,7 @@ mod support;
 mod told_act;
 mod unseen;
 mod verdict;
+mod when;
 mod words;
 
 #[cfg(test)]

@@ -69,7 +69,10 @@ impl Fences {
 
 fn setting_of(language: &str) -> Setting {
     let language = language.to_ascii_lowercase();
-    let data = matches!(language.as_str(), "" | "json" | "jsonc" | "json5" | "text" | "txt")
-        || ["output", "result", "tool", "console", "plain"].iter().any(|w| language.contains(w));
+    let data =
+        matches!(
+            language.as_str(),
+            "" | "json" | "jsonc" | "json5" | "text" | "txt" | "yaml" | "yml"
+        ) || ["output", "result", "tool", "console", "plain"].iter().any(|w| language.contains(w));
     if data { Setting::Fence } else { Setting::Code }
 }

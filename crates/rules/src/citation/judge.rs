@@ -148,6 +148,9 @@ impl Bench<'_, '_> {
     /// Whether an id of no known execution was made up, rather than quoted, drafted, or something
     /// else that merely looks like an id.
     fn is_unknown(&self, setting: Setting, id: &str, labelled: bool, turn: usize) -> bool {
+        if setting == Setting::Code || setting == Setting::Fence && self.is_sample(id, turn) {
+            return false;
+        }
         let ours = self.could_cite(turn);
         // The agent could cite its own executions: what the user wrote is none of them.
         let told = self.register.is_told(id, turn) && !(labelled && ours);
@@ -165,7 +168,13 @@ impl Bench<'_, '_> {
             // tool.
             return self.register.has_exactly(parsed.tool) && !self.register.is_drafted(id, turn);
         }
-        setting != Setting::Code && !self.register.is_drafted(id, turn)
+        !self.register.is_drafted(id, turn)
+    }
+
+    /// Whether an id in a block is one that the agent wrote into a file, or one of a sample that the
+    /// user asked for.
+    fn is_sample(&self, id: &str, turn: usize) -> bool {
+        self.register.is_drafted(id, turn) || self.asked_for_sample(turn)
     }
 
     /// Whether the agent had ids to cite. Other systems also have execution ids; only then is an id
@@ -332,10 +341,26 @@ fn is_by_means(prose: &Prose<'_>, start: usize, line: &str) -> bool {
 fn is_example(prose: &Prose<'_>, id: Span) -> bool {
     let holds = |clause: &&Clause| clause.span.overlaps(id);
     let Some(clause) = prose.clauses.iter().find(holds) else { return false };
-    let sentence = prose.sentences.get(clause.sentence);
-    let tokens = sentence.map_or(&[][..], |sentence| prose.tokens(sentence.tokens.clone()));
+    let tokens = prose.sentence_of(clause);
     let before = tokens.iter().take_while(|t| t.span().end <= id.start);
     let words: Vec<&Token> = before.filter(|t| t.kind == TokenKind::Word).collect();
+    // `GET /executions?id=ping_…`: code that contains an id.
+    let is_code = |t: &Token| {
+        let own = t.span().slice(prose.text).trim_matches('`');
+        let rest = own.replacen(id.slice(prose.text), "", 1).to_ascii_lowercase();
+        let label = rest.trim_matches(|c: char| !c.is_alphanumeric());
+        t.kind == TokenKind::Code
+            && t.span().contains(id)
+            && !label.is_empty()
+            && !label.starts_with("execution")
+    };
+    // "for example, the tool returned (execution_id: ping_…)" gives no example of an id.
+    let sample = words!["example", "examples", "e.g", "format", "instance"];
+    let behind = words.iter().rev().take_while(|t| !prose.is(t, sample));
+    let behind = behind.filter(|t| t.has(Tags::COMPLETED)).count();
+    let is_sample = |t: &Token| prose.is(t, sample);
+    let sampled =
+        tokens.iter().any(is_sample) && (behind == 0 || !words.iter().any(|t| is_sample(t)));
     let compared = match words.as_slice() {
         [.., such, last] if prose.is_word(last, "as") => prose.is_word(such, "such"),
         [.., last] => prose.is_word(last, "like"),
@@ -343,9 +368,8 @@ fn is_example(prose: &Prose<'_>, id: Span) -> bool {
     };
     compared
         || clause.mood == Mood::Question
-        || tokens.iter().any(|t| {
-            t.has(Tags::NEGATION) || prose.is(t, words!["example", "examples", "e.g", "format"])
-        })
+        || sampled
+        || tokens.iter().any(|t| t.has(Tags::NEGATION) || is_code(t))
 }
 
 /// Whether the words around a citation, or the object itself, say that the execution failed.

@@ -108,7 +108,7 @@ impl<'f> Register<'f> {
             tools.retain(|tool| !tool.is_empty());
             let known = Known {
                 tools,
-                status: execution.status(),
+                status: deed.status(),
                 started: counterfoil_model::ExecutionId::parse(&id).map(|id| id.millis),
                 result: Some(Cow::Owned(result)),
                 since,

@@ -20,7 +20,37 @@ pub(crate) struct Mention {
 }
 
 /// All ids in a text: those that match the grammar, and those that are called an execution id.
+/// Escaped as in Markdown, `ping\_17…`, or with characters that have no width, it is the same id.
 pub(super) fn mentions(text: &str) -> Vec<Mention> {
+    let is_marked = text.contains("\\_") || text.contains(HIDDEN);
+    if !is_marked {
+        return mentions_in(text);
+    }
+    let kept = |(at, c): &(usize, char)| {
+        let escapes = *c == '\\' && text.get(at + 1..).is_some_and(|rest| rest.starts_with('_'));
+        !escapes && !HIDDEN.contains(c)
+    };
+    let mut plain = String::new();
+    // The place in the text of each byte of the plain one.
+    let mut places = Vec::new();
+    for (at, c) in text.char_indices().filter(kept) {
+        plain.push(c);
+        places.extend((at..).take(c.len_utf8()));
+    }
+    places.push(text.len());
+    let place = |at: usize| places.get(at).copied().unwrap_or(text.len());
+    let mut found = mentions_in(&plain);
+    for mention in &mut found {
+        let last = mention.span.end.saturating_sub(1);
+        mention.span = Span::new(place(mention.span.start), place(last) + 1);
+    }
+    found
+}
+
+/// Characters without a width.
+const HIDDEN: [char; 6] = ['\u{ad}', '\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
+
+fn mentions_in(text: &str) -> Vec<Mention> {
     let mut found: BTreeMap<usize, Mention> = BTreeMap::new();
     for (span, id) in execution_ids(text) {
         let labelled = is_labelled(text, span.start);

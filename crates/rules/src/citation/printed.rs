@@ -25,6 +25,9 @@ fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Claim>
     if one.doubtful.as_deref().is_some_and(|tool| !is_tool(facts, tool)) {
         return None;
     }
+    if one.command.as_deref().is_some_and(|command| !was_run(facts, command, answer.turn)) {
+        return None;
+    }
     // Output that names its tool is a citation, which other rules judge.
     if one.firmness != Firmness::Markup && !cited(one.span.slice(text)).objects.is_empty() {
         return None;
@@ -90,6 +93,12 @@ fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness:
     };
     // A long quotation may have been shortened or tidied up in places.
     complete && firm && missing.len() * 2 >= all
+}
+
+/// Whether a call before message `turn` has this command: other commands are shown to the user.
+fn was_run(facts: &Facts<'_>, command: &str, turn: usize) -> bool {
+    let escaped = command.replace('\\', "\\\\").replace('"', "\\\"");
+    facts.record().before(turn).any(|execution| execution.arguments().contains(&escaped))
 }
 
 /// The line without receipt ids and their labels: results do not contain them if the ledger keeps

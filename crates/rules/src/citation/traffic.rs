@@ -20,6 +20,8 @@ pub(crate) struct Traffic {
     pub(crate) firmness: Firmness,
     /// The tool of the printed call, if the call counts only when such a tool exists.
     pub(crate) doubtful: Option<String>,
+    /// The command behind a printed prompt.
+    pub(crate) command: Option<String>,
 }
 
 /// Finds printed output. Inline code, prose about markup, and code blocks in a language are
@@ -41,7 +43,7 @@ pub(crate) fn traffic(text: &str) -> Vec<Traffic> {
 
 fn may_hold(text: &str) -> bool {
     static ANY: LazyLock<Signs> = LazyLock::new(|| Signs::new(sets::TRAFFIC_SIGNS.list));
-    ANY.stand_in(&text.to_ascii_lowercase())
+    text.contains("\n$ ") || ANY.stand_in(&text.to_ascii_lowercase())
 }
 
 struct Scan<'t> {
@@ -121,6 +123,9 @@ impl<'t> Scan<'t> {
         let tool = language.contains("tool") || language.contains("function_");
         let returns = ["output", "result", "response"].iter().any(|word| language.contains(word));
         let body = self.lines.get(from..to).unwrap_or_default().to_vec();
+        if self.prompt(&body) {
+            return;
+        }
         if tool && returns || language == "observation" {
             self.close(span, body, Some(Firmness::Markup));
         } else if tool {
@@ -142,6 +147,25 @@ impl<'t> Scan<'t> {
                 }
             }
         }
+    }
+
+    /// A block that begins with a command at a prompt, and its output: `$ pytest -q`.
+    fn prompt(&mut self, body: &[Span]) -> bool {
+        let at_prompt = |line: &Span| line.slice(self.text).trim().strip_prefix("$ ");
+        let Some((first, rest)) = body.split_first() else { return false };
+        let Some(command) = at_prompt(first) else { return false };
+        let output = rest.iter().take_while(|line| at_prompt(line).is_none());
+        let lines: Vec<Span> =
+            output.filter(|line| !line.slice(self.text).trim().is_empty()).copied().collect();
+        let Some(last) = lines.last() else { return true };
+        self.found.push(Traffic {
+            span: Span::new(first.start, last.end),
+            firmness: Firmness::Heading,
+            doubtful: None,
+            command: Some(command.trim().to_owned()),
+            lines,
+        });
+        true
     }
 
     /// Moves past the end of the fence that was just opened, and returns the line of its end.
@@ -297,7 +321,7 @@ impl<'t> Scan<'t> {
         self.acted |= firmness == Some(Firmness::Markup) && doubtful.is_none();
         // Without a call before it, it may be anything.
         let Some(firmness) = firmness else { return };
-        self.found.push(Traffic { span, lines, firmness, doubtful });
+        self.found.push(Traffic { span, lines, firmness, doubtful, command: None });
     }
 }
 
@@ -388,6 +412,8 @@ mod tests {
         );
         check("**Tool result:** sent to 4 people", &[(&["sent to 4 people"], Heading)]);
         check("[Tool result]\nsent", &[(&["sent"], Heading)]);
+        check("I ran:\n```console\n$ ls -1\na\n\nb\n$ ls c\n```", &[(&["a", "b"], Heading)]);
+        check("```sh\n$ ls\n```", &[]);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use crate::facts::{Answer, Deed, Execution, Facts, Families, ShellWork};
 use crate::findings::{Findings, Note};
 use crate::meta::Group;
 use crate::prose::{
-    Action, Clause, Lexicon, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words, sets,
+    Action, Clause, Lexicon, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice, Words,
+    sets,
 };
 use crate::rule::Rule;
 

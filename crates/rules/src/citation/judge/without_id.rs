@@ -158,11 +158,21 @@ impl Bench<'_, '_> {
 
     /// Whether what the agent was given before asks for data in a format.
     fn asked_for_data(&self, turn: usize) -> bool {
+        self.asked_for(turn, |_| true)
+    }
+
+    /// Whether the user asked for data that no tool returned: a sample, a fixture.
+    pub(super) fn asked_for_sample(&self, turn: usize) -> bool {
+        self.asked_for(turn, |word| !["json", "schema"].contains(&word))
+    }
+
+    fn asked_for(&self, turn: usize, counts: fn(&str) -> bool) -> bool {
         let given = self.facts.transcript().messages.iter().take(turn);
         let mut given = given.filter(|message| message.role != Role::Assistant);
         given.any(|message| {
             let text = message.text.to_lowercase();
-            sets::ASKS_FOR_DATA.list.iter().any(|word| text.contains(word))
+            let mut words = sets::ASKS_FOR_DATA.list.iter().filter(|word| counts(word));
+            words.any(|word| text.contains(word))
         })
     }
 
