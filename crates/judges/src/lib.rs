@@ -5,7 +5,10 @@
 //! what a reply is worth (`counterfoil-judge`).
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::too_many_lines))]
-#![allow(clippy::disallowed_methods, reason = "it writes a judge's files and runs its program")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "it writes the judge's files and runs the judge's program"
+)]
 
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};

@@ -104,7 +104,7 @@ fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
     let said = [day.map(|day| &day.words), clauses.times.as_ref().map(|times| &times.words)];
     let said = said.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
     let [time] = times.as_slice() else {
-        let several = "`every` if it recurs, or only one time of day";
+        let several = "`every` if the task recurs; otherwise only one time of day";
         return Err(match said.as_str() {
             "" => Empty,
             said => Incomplete(said.to_owned(), if times.is_empty() { TIME } else { several }),

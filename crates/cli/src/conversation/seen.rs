@@ -188,7 +188,7 @@ pub(crate) fn begins(due: &Due) -> Vec<Row> {
 pub(crate) fn asked(questions: &[Question], wrong: Option<&str>) -> Vec<Row> {
     let whys = questions.iter().map(|question| {
         let why = format!(" asks: {}", visible(&question.why));
-        Row::new(Tone::Note, question.gate.to_string()).and(Tone::Plain, why)
+        Row::new(Tone::Note, format!("the `{}` gate", question.gate)).and(Tone::Plain, why)
     });
     let call =
         questions.first().map(|question| Row::plain(format!("  {}", visible(&question.call))));

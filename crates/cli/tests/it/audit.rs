@@ -239,22 +239,22 @@ fn a_sound_log() {
     exit 0
     audit  [desk]/state/audit.jsonl
       holds   8 lines in 1 file: all unmodified, each linked to the previous one
-      holds   the log continues the kept checkpoint of 4 lines; newer lines: 4
-      open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
+      holds   the log continues the saved checkpoint (4 lines); newer lines: 4
+      open    the saved checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   2 events from 1 session, 2 of them signed; 0 stored results
-      holds   the ledger matches the kept checkpoint
+      holds   the ledger matches the saved checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key key.pem"), @r#"
     exit 0
     audit  [desk]/state/audit.jsonl
       holds   8 lines in 1 file: all unmodified, each linked to the previous one
-      holds   the log continues the kept checkpoint of 4 lines; newer lines: 4
-      holds   the kept checkpoint is signed by the given public key
+      holds   the log continues the saved checkpoint (4 lines); newer lines: 4
+      holds   the saved checkpoint is signed by the given public key
     ledger  [desk]/state/ledger.db
       holds   2 events from 1 session, 2 of them signed; 0 stored results
-      holds   the ledger matches the kept checkpoint
+      holds   the ledger matches the saved checkpoint
       holds   the ledger matches the kept public key
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key key.pem --format json"), @r#"
@@ -320,11 +320,11 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
     exit 1
     audit  [desk]/state/audit.jsonl
       holds   4 lines in 1 file: all unmodified, each linked to the previous one
-      holds   the log continues the kept checkpoint of 4 lines; newer lines: 0
-      BROKEN  the kept checkpoint is not signed by the given public key
+      holds   the log continues the saved checkpoint (4 lines); newer lines: 0
+      BROKEN  the saved checkpoint is not signed by the given public key
     ledger  [desk]/state/ledger.db
       BROKEN  none of its keys is one of the separately obtained public keys
-      BROKEN  the ledger does not match the kept checkpoint
+      BROKEN  the ledger does not match the saved checkpoint
       BROKEN  the ledger does not match the kept public key
     ");
 
@@ -336,22 +336,22 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
     exit 0
     audit  [desk]/state/audit.jsonl
       holds   4 lines in 1 file: all unmodified, each linked to the previous one
-      holds   the log continues the kept checkpoint of 4 lines; newer lines: 0
-      holds   the kept checkpoint is signed by a key that the given public key endorsed
+      holds   the log continues the saved checkpoint (4 lines); newer lines: 0
+      holds   the saved checkpoint is signed by a key that the given public key endorsed
     ledger  [desk]/state/ledger.db
       holds   1 event from 1 session, 1 of them signed; 0 stored results
-      holds   the ledger matches the kept checkpoint
+      holds   the ledger matches the saved checkpoint
       holds   the ledger matches the kept public key
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
     exit 1
     audit  [desk]/state/audit.jsonl
       holds   4 lines in 1 file: all unmodified, each linked to the previous one
-      holds   the log continues the kept checkpoint of 4 lines; newer lines: 0
-      BROKEN  the kept checkpoint is not signed by the ledger's current key: pass the key used at that time with `--public-key`
+      holds   the log continues the saved checkpoint (4 lines); newer lines: 0
+      BROKEN  the saved checkpoint is not signed by the ledger's current key: pass the key used at that time with `--public-key`
     ledger  [desk]/state/ledger.db
       holds   1 event from 1 session, 1 of them signed; 0 stored results
-      holds   the ledger matches the kept checkpoint
+      holds   the ledger matches the saved checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
 }
@@ -370,11 +370,11 @@ fn a_log_that_was_changed() {
     audit  [desk]/state/audit.jsonl
       BROKEN  [desk]/state/audit.jsonl:2: the digest of the line does not match its content
       open    unmodified before that line: 1 line; the lines after it prove nothing
-      open    the kept checkpoint of 4 lines refers to lines after the broken one
-      open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
+      open    the saved checkpoint (4 lines) refers to lines after the broken one
+      open    the saved checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   1 event from 1 session, 1 of them signed; 0 stored results
-      holds   the ledger matches the kept checkpoint
+      holds   the ledger matches the saved checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     ");
     assert_snapshot!(run(&desk, "query --session s1"), @r#"
@@ -397,11 +397,11 @@ fn a_log_that_was_changed() {
     exit 1
     audit  [desk]/state/audit.jsonl
       holds   2 lines in 1 file: all unmodified, each linked to the previous one
-      BROKEN  truncated: the kept checkpoint covers 4 lines, but the log has only 2
-      open    the kept checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
+      BROKEN  truncated: the saved checkpoint covers 4 lines, but the log has only 2
+      open    the saved checkpoint is signed by the ledger's own key; without a public key obtained separately, a replaced key would go undetected
     ledger  [desk]/state/ledger.db
       holds   1 event from 1 session, 1 of them signed; 0 stored results
-      holds   the ledger matches the kept checkpoint
+      holds   the ledger matches the saved checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
 
@@ -424,11 +424,11 @@ fn a_log_that_was_changed() {
     exit 1
     audit  [desk]/state/audit.jsonl
       holds   4 lines in 1 file: all unmodified, each linked to the previous one
-      BROKEN  not the same log: line 3 does not match the kept checkpoint
-      BROKEN  the kept checkpoint is not signed by the ledger's current key: pass the key used at that time with `--public-key`
+      BROKEN  not the same log: line 3 does not match the saved checkpoint
+      BROKEN  the saved checkpoint is not signed by the ledger's current key: pass the key used at that time with `--public-key`
     ledger  [desk]/state/ledger.db
       holds   1 event from 1 session, 1 of them signed; 0 stored results
-      holds   the ledger matches the kept checkpoint
+      holds   the ledger matches the saved checkpoint
       open    no separately kept public key was given: a replaced key would go undetected
     "#);
 }

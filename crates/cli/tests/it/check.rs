@@ -682,7 +682,7 @@ fn why_says_how_every_clause_was_read() {
     log.json
       turn 1, line 3
         Order W12 was cancelled by the warehouse at 09:41.
-            not judged: no rule checks such a statement
+            not judged: no rule checks this kind of statement
             cancelled: not a side effect: done by someone else
             W12: found in message 0, line 2
             09:41: not found earlier in this exact form

@@ -105,7 +105,7 @@ fn bundles_and_witnessed_checkpoints_are_made_from_it() {
     // Without the key, a ledger can be verified but not signed.
     let verified = audit("nowhere", "verify --witnessed kept.txt");
     assert!(
-        verified.code == 0 && verified.out.contains("matches the kept checkpoint"),
+        verified.code == 0 && verified.out.contains("matches the saved checkpoint"),
         "{verified}"
     );
     let refused = audit("nowhere", "bundle --session s1 -o none.html");

@@ -107,7 +107,7 @@ fn a_witness_cosigns_one_history() {
     assert_eq!(send().code, 0);
     let verified = audit(&desk, &format!("verify --witnessed {url}"));
     assert!(
-        verified.code == 0 && verified.out.contains("matches the kept checkpoint"),
+        verified.code == 0 && verified.out.contains("matches the saved checkpoint"),
         "{verified}"
     );
     assert!(verified.out.contains("the identity of"), "{verified}");
@@ -124,7 +124,7 @@ fn a_witness_cosigns_one_history() {
     // The note with both signatures is a checkpoint like any other.
     let verified = audit(&desk, "verify --witnessed kept.txt");
     assert!(
-        verified.code == 0 && verified.out.contains("matches the kept checkpoint"),
+        verified.code == 0 && verified.out.contains("matches the saved checkpoint"),
         "{verified}"
     );
     let file = audit(&desk, &format!("verify --witnessed kept.txt --witness-key {key}"));
@@ -229,7 +229,7 @@ fn a_file_that_was_torn_goes_on() {
         let whole = !before.is_empty();
         let ran = verify();
         if whole {
-            assert!(ran.code == 0 && ran.out.contains("matches the kept checkpoint"), "{ran}");
+            assert!(ran.code == 0 && ran.out.contains("matches the saved checkpoint"), "{ran}");
             assert!(ran.out.contains("outside complete checkpoints"), "{ran}");
         } else {
             assert!(ran.code == 2 && ran.err.contains("contains no checkpoint"), "{ran}");
@@ -241,7 +241,7 @@ fn a_file_that_was_torn_goes_on() {
         assert!(ran.err.contains("outside complete checkpoints"), "{ran}");
         assert!(std::fs::read(&file).unwrap().starts_with(&torn), "it is added to, and no more");
         let ran = verify();
-        assert!(ran.code == 0 && ran.out.contains("matches the kept checkpoint"), "{ran}");
+        assert!(ran.code == 0 && ran.out.contains("matches the saved checkpoint"), "{ran}");
         assert!(audit(&desk, "witness --to kept.txt").err.contains("no new events"));
     }
     // Copying text often loses the last line break.

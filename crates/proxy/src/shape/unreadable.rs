@@ -9,7 +9,7 @@ pub(crate) enum Unreadable {
     Choices,
     #[error("the answer gives its text in more than one place")]
     Words,
-    #[error("the answer gives a call in more than one way")]
+    #[error("the answer specifies the same call in more than one form")]
     Call,
     #[error(
         "an event has a name that differs from its `type`, or some events have names and others \

@@ -191,7 +191,7 @@ fn note(checked: &Checked<'_>, judgement: &Judgement) -> String {
     let why = match (judgement.reason, judgement.verdict) {
         _ if !evidence.is_empty() => evidence.join("; "),
         (Some(reason), _) => inline(reason),
-        (None, Verdict::NotCheckable) => "the record cannot decide it".to_owned(),
+        (None, Verdict::NotCheckable) => "the record cannot settle it".to_owned(),
         (None, _) => "no call or result shows this".to_owned(),
     };
     format!("{icon} {} ({}): {why}", judgement.verdict.name(), judgement.rule)

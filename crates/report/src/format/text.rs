@@ -407,7 +407,9 @@ fn reasons(reading: &ClauseReading, decided: bool) -> Vec<String> {
     let mut lines = Vec::new();
     match reading.left {
         Some(left) => lines.push(format!("not asserted: {left}")),
-        None if !decided => lines.push("not judged: no rule checks such a statement".to_owned()),
+        None if !decided => {
+            lines.push("not judged: no rule checks this kind of statement".to_owned());
+        }
         None => {}
     }
     for act in &reading.acts {

@@ -105,7 +105,9 @@ const LEFT_WHOLE: [(&str, fn(&Prose<'_>, &[usize], &Clause) -> bool); 5] = [
     ("in the header row of a table", |_, heads, clause| {
         heads.binary_search(&clause.sentence).is_ok()
     }),
-    ("denied by another cell in its table row", |prose, _, clause| is_denied_in_row(prose, clause)),
+    ("another cell in the same table row says the opposite", |prose, _, clause| {
+        is_denied_in_row(prose, clause)
+    }),
 ];
 
 /// Returns why no verb of a clause can report an action.

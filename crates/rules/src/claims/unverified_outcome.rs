@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule::new(
     Code("CS016"),
     "unverified-outcome",
     Mode::Block,
-    "the agent says that tests, build or lint pass, but they failed or never ran",
+    "the agent says that the tests, the build or the linter passes, but it failed or never ran",
     include_str!("../../spec/CS016.md"),
     check,
 );

@@ -69,7 +69,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
     findings.contradicted(
         facts,
         &claim,
-        Note::proven(format!("no result shows {text}; the latest shows {latest}"))
+        Note::proven(format!("no result shows {text}; counts in the latest result: {latest}"))
             .help("quote the number from the result")
             .provable_if(facts.is_complete_before(turn))
             .evidence([evidence]),

@@ -92,8 +92,8 @@ fn remainders(plan: &Plan) -> Vec<Gap> {
     if !plan.own_namespaces {
         if plan.profile != Profile::ReadOnly {
             gaps.push(Gap::remainder(
-                "if the command owns files outside the workspace, it can change their modes, \
-                 owners, times and extended attributes",
+                "if the user that the command runs as owns files outside the workspace, the \
+                 command can change their modes, owners, times and extended attributes",
             ));
         }
         if plan.profile == Profile::Network || plan.unix_sockets {

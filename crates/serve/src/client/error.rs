@@ -51,7 +51,10 @@ fn ended(code: &Option<i32>) -> String {
 /// The server is unreachable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AwayError {
-    #[error("the MCP server `{name}` did not answer within {secs} s; it is left out until it does")]
+    #[error(
+        "the MCP server `{name}` did not answer within {secs} s; what it offers is missing from \
+         the list until it does"
+    )]
     Late { name: String, secs: u64 },
     #[error("lost the connection to the MCP server `{name}`; retrying in {secs} s")]
     Pausing { name: String, secs: u64 },

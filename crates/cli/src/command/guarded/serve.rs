@@ -30,8 +30,8 @@ const SHORTEST: usize = 16;
 ///
 /// The dashboard shows sessions as timelines, receipts with their proofs, answers with their claims
 /// underlined, rejections, pending approvals, and the policy with replay. It is updated live.
-/// Without a token file, the command prints a link that signs in one browser, and a new link after
-/// each use.
+/// Without a token file, the command prints a link with which one browser can sign in, and a new
+/// link after each use.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   counterfoil serve                                serve on http://127.0.0.1:7420
@@ -116,7 +116,8 @@ fn announced(
         // Standard error may be closed.
         let _unread = writeln!(
             io::stderr(),
-            "note: this link signs in one browser: http://{address}/login?token={token}"
+            "note: this link can be used to sign in with one browser: \
+             http://{address}/login?token={token}"
         );
     })))
 }

@@ -71,7 +71,7 @@ fn a_wrong_count() {
     Your message says what the record of this session does not show.
 
     - You said: "57 tests"
-      The record: no result shows 57 tests; the latest shows 42, 0 [CS010 wrong-count]
+      The record: no result shows 57 tests; counts in the latest result: 42, 0 [CS010 wrong-count]
       Looked at: `Bash`: running 42 tests test result: ok. 42 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s
       To resolve this: quote the number from the result
 

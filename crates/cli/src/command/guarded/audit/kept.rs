@@ -128,27 +128,27 @@ impl Signer {
             let of = checkpoint.origin();
             return (
                 Mark::Broken,
-                format!("the kept checkpoint belongs to `{of}`, not to `{own}`"),
+                format!("the saved checkpoint belongs to `{of}`, not to `{own}`"),
             );
         }
         let (mark, text) = match self {
-            Self::Given => (Mark::Holds, "the kept checkpoint is signed by the given public key"),
+            Self::Given => (Mark::Holds, "the saved checkpoint is signed by the given public key"),
             Self::Vouched => (
                 Mark::Holds,
-                "the kept checkpoint is signed by a key that the given public key endorsed",
+                "the saved checkpoint is signed by a key that the given public key endorsed",
             ),
             Self::Own => (
                 Mark::Open,
-                "the kept checkpoint is signed by the ledger's own key; without a public key \
+                "the saved checkpoint is signed by the ledger's own key; without a public key \
                  obtained separately, a replaced key would go undetected",
             ),
             Self::Unknown => (
                 Mark::Broken,
-                "the kept checkpoint is not signed by the ledger's current key: pass the key used \
+                "the saved checkpoint is not signed by the ledger's current key: pass the key used \
                  at that time with `--public-key`",
             ),
             Self::Foreign => {
-                (Mark::Broken, "the kept checkpoint is not signed by the given public key")
+                (Mark::Broken, "the saved checkpoint is not signed by the given public key")
             }
         };
         (mark, text.to_owned())

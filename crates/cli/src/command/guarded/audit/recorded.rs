@@ -73,14 +73,15 @@ fn of_ledger(found: &Verification) -> Vec<(Mark, String)> {
         HeldAgainst::Nothing => {
             (Mark::Open, format!("no separately kept {what} was given: {without}"))
         }
-        HeldAgainst::Fits => (Mark::Holds, format!("the ledger matches the kept {what}")),
+        HeldAgainst::Fits => (Mark::Holds, format!("the ledger matches the saved {what}")),
         HeldAgainst::DoesNotFit => {
-            (Mark::Broken, format!("the ledger does not match the kept {what}"))
+            (Mark::Broken, format!("the ledger does not match the saved {what}"))
         }
         HeldAgainst::NotCheckable => (
             Mark::Open,
             format!(
-                "the ledger cannot be compared with the kept {what}: retention deleted those events"
+                "the ledger cannot be compared with the saved {what}: retention deleted those \
+                 events"
             ),
         ),
     };

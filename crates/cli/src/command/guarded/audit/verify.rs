@@ -261,26 +261,26 @@ fn against(checkpoint: &Checkpoint, compared: Option<Compared>) -> (Mark, String
     match compared {
         Some(Compared::Continues { newer }) => (
             Mark::Holds,
-            format!("the log continues the kept checkpoint of {size}; newer lines: {newer}"),
+            format!("the log continues the saved checkpoint ({size}); newer lines: {newer}"),
         ),
         Some(Compared::Cut { expected, found }) => (
             Mark::Broken,
             format!(
-                "truncated: the kept checkpoint covers {expected} lines, but the log has only \
+                "truncated: the saved checkpoint covers {expected} lines, but the log has only \
                  {found}"
             ),
         ),
         Some(Compared::Differs { at }) => (
             Mark::Broken,
-            format!("not the same log: line {at} does not match the kept checkpoint"),
+            format!("not the same log: line {at} does not match the saved checkpoint"),
         ),
         Some(Compared::NotHere) => (
             Mark::Open,
-            format!("the kept checkpoint of {size} refers to files that are missing here"),
+            format!("the saved checkpoint ({size}) refers to files that are missing here"),
         ),
         None => (
             Mark::Open,
-            format!("the kept checkpoint of {size} refers to lines after the broken one"),
+            format!("the saved checkpoint ({size}) refers to lines after the broken one"),
         ),
     }
 }
