@@ -32,7 +32,7 @@ pub struct FixationSettings {
     pub nudge: usize,
     /// Number of identical calls without progress at which further ones are refused.
     pub refuse: usize,
-    /// Number of consecutive calls of one tool at which the model is nudged. `None`, the default,
+    /// Number of consecutive calls to one tool at which the model is nudged. `None`, the default,
     /// turns this off, because ten different reads in a row are ordinary work.
     pub streak: Option<usize>,
     /// Minimum number of latest calls that are kept for finding cycles. It limits no count.

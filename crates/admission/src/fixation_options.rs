@@ -16,11 +16,11 @@ pub struct FixationOptions {
     /// gateway and hooks never refuse a call for this reason, because they cannot tell whether the
     /// user wants the call repeated.
     pub refuse: usize,
-    /// The number of consecutive calls of one tool at which the model gets a note; no limit if not
+    /// The number of consecutive calls to one tool at which the model gets a note; no limit if not
     /// set.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub streak: Option<usize>,
-    /// The minimum number of recent calls that are kept to detect repeating cycles of calls.
+    /// The minimum number of recent calls that are remembered to detect repeating cycles of calls.
     /// `nudge`, `refuse` and `streak` may be higher than this number.
     pub window: usize,
     /// Names of tools that are called repeatedly on purpose, in addition to `shell_output`.

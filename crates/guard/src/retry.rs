@@ -17,7 +17,7 @@ pub struct RetryOptions {
     pub base_ms: u64,
     /// The maximum pause before any attempt, in milliseconds.
     pub max_ms: u64,
-    /// How long after the start of the call another attempt may begin, in seconds.
+    /// The number of seconds after the start of the call within which another attempt may begin.
     pub budget_secs: u64,
     /// The provider, by its name in `[[llm.providers]]`, that is asked once to rewrite arguments
     /// that do not fit their tool, without adding values. If empty, no provider is asked and the

@@ -14,14 +14,15 @@ use crate::toolbox;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct HooksOptions {
-    /// What happens when the agent wants to stop with a claim that the record does not support:
-    /// `block` sends the agent back, `warn` warns the user, `off` checks nothing.
+    /// What happens when the agent tries to stop after making a claim that the record does not
+    /// support: `block` makes the agent continue, `warn` warns the user, `off` checks nothing.
     pub stop: StopMode,
-    /// How many times in a row an agent is sent back. After that, its stop passes with a warning.
+    /// How many times in a row the agent is made to continue. After that, it is allowed to stop,
+    /// with a warning.
     pub blocks_in_a_row: u32,
     /// What happens to a tool call when its hook fails: `open` lets the agent decide and reports
-    /// the failure, `ask` asks a person, `closed` denies the call. A stop that cannot be judged
-    /// always passes.
+    /// the failure, `ask` asks a person, `closed` denies the call. If a stop cannot be judged, it
+    /// is always allowed.
     pub on_failure: OnFault,
     /// What happens to a call that needs approval if the user has switched off the agent's
     /// permission prompts (`bypassPermissions`): `protect` denies calls that cannot be undone or
@@ -42,11 +43,11 @@ pub struct HooksOptions {
     pub ask_irreversible: bool,
 }
 
-/// What happens when an agent wants to stop with a claim that the record does not support.
+/// What happens when an agent tries to stop after making a claim that the record does not support.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopMode {
-    /// It is sent back.
+    /// It has to continue.
     #[default]
     Block,
     /// The user gets a warning.

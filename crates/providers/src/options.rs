@@ -39,7 +39,8 @@ pub struct ProviderOptions {
     /// The maximum number of tokens in a response; 0 means the server's default, or 8192 if the API
     /// requires a value.
     pub max_tokens: u32,
-    /// The size of the model's context window in tokens. Decides when a conversation is compressed.
+    /// The size of the model's context window in tokens. Determines when a conversation is
+    /// compressed.
     pub context_tokens: u32,
     /// The maximum time without data from the server, in seconds.
     pub timeout_secs: u64,

@@ -57,13 +57,13 @@ pub struct ProxyOptions {
     /// The maximum number of requests per minute from one address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u32>,
-    /// Host names under which clients may connect, in addition to this machine's own: `name` or
+    /// Host names that clients may use to connect, in addition to this machine's own: `name` or
     /// `name:port`.
     pub hosts: Vec<String>,
     /// Origins of web pages that may connect, in addition to those of this machine: `https://name`.
     pub origins: Vec<String>,
-    /// The environment variable with the bearer token for status and metrics from other machines.
-    /// If not set, they are available on this machine only.
+    /// The environment variable with the bearer token that other machines must send to read the
+    /// status and metrics. If not set, they are available on this machine only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token_env: Option<String>,
     /// Danger: lets other machines connect without a key from `[[proxy.keys]]`.

@@ -27,9 +27,9 @@ pub struct SandboxOptions {
     /// and folders (`/srv/keys`, `~/keys`), or patterns inside the workspace (`**/.env`), which
     /// only bubblewrap can enforce. Takes precedence over everything that is granted.
     pub deny_read: Vec<String>,
-    /// For the profiles without network: whether commands may connect to other programs on this
-    /// machine through Unix sockets. A command that reaches the socket of Docker or of a session's
-    /// D-Bus has left the sandbox.
+    /// For the profiles without network access: whether commands may connect to other programs on
+    /// this machine through Unix sockets. A command that can reach Docker's socket or a session's
+    /// D-Bus socket has effectively escaped the sandbox.
     pub unix_sockets: bool,
     /// Whether bubblewrap is used: with `auto` (the default), if it is found and works; with
     /// `never`, not at all; a path names the program to use.

@@ -42,7 +42,8 @@ impl<'s> Tables<'s> {
             if let Some((item, title)) = many.or(named).filter(|(item, _)| is_section(item)) {
                 let told = self.told.iter().find(|(known, _)| std::ptr::eq(*known, item));
                 if let Some((_, title)) = told {
-                    *described.get_or_insert_default() += &format!(" Their keys: {title}.");
+                    *described.get_or_insert_default() +=
+                        &format!(" For the keys of each entry, see {title}.");
                 } else {
                     self.told.push((item, title.clone()));
                     below.push((title, path, description(item), item));

@@ -13,7 +13,7 @@ pub(crate) struct JudgeOptions {
     /// `["my-judge"]`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) command: Vec<String>,
-    /// The model's name, for programs that accept one and for batch files.
+    /// The model's name, for programs that accept one and for files of batch requests.
     pub(crate) model: String,
     /// The minimum confidence, from 0 to 1, for an error (a contradiction) or a warning (anything
     /// else). Below it, a finding is a note.

@@ -15,7 +15,7 @@ pub struct PermissionOptions {
     pub default: Action,
     /// The rules. Among those that match, `deny` beats `ask` beats `allow`.
     pub rules: Vec<PermissionRule>,
-    /// Tools that are internal to the agent, by name or pattern. In the phase `autonomous` they
+    /// Tools that are internal to the agent, by name or pattern. In the `autonomous` phase, they
     /// need no approval, if they are built in and declared to have no outside effects.
     pub internal: Vec<String>,
     /// The time, in seconds, within which an approved call must be made.
@@ -45,7 +45,7 @@ pub struct PermissionRule {
     pub tool: String,
     /// A pattern for a whole string in the arguments, or for one command of a shell command line.
     /// `*` matches any characters. An `allow` applies only if every command of the line, or every
-    /// string, matches. Without a pattern, the rule applies to every call of the tool.
+    /// string, matches. Without a pattern, the rule applies to every call to the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
     /// What happens to matching calls.

@@ -12,10 +12,10 @@ use super::names::{any_name, other_name};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrustOptions {
-    /// The trust that tools need, by name or pattern. If several patterns match, the strictest
-    /// applies. By default, a tool needs `untrusted` if it is built in and only reads, and
-    /// `provisional` otherwise. What an MCP server declares about its own tools does not lower
-    /// this.
+    /// The trust level that tools require, by name or pattern. If several patterns match, the
+    /// strictest applies. By default, the required level is `untrusted` if a tool is built in and
+    /// only reads, and `provisional` otherwise. What an MCP server declares about its own tools
+    /// does not lower this level.
     pub needs: BTreeMap<String, TrustLevel>,
     /// What happens to a call if the turn is not trusted enough: `ask` (the default) or `deny`.
     pub below: Below,

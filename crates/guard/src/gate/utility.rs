@@ -21,7 +21,7 @@ pub struct UtilityOptions {
     /// Calls below this score are skipped.
     pub threshold: f64,
     /// The weight of the expected gain, which is 1 if the user named the tool, and lower if recent
-    /// calls of the tool failed.
+    /// calls to the tool failed.
     pub gain_weight: f64,
     /// The weight of the expected number of tokens; 8000 or more count as 1.
     pub cost_weight: f64,

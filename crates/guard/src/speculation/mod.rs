@@ -18,9 +18,9 @@ pub use engine::{SpeculationCounts, SpeculationEngine};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpeculationOptions {
-    /// Which calls start early: none (`off`), a call that the model has just written while it
-    /// writes the next one (`decoding`), the call that usually follows calls similar to the latest
-    /// one (`pattern`), or both kinds (`both`).
+    /// Which calls start early: none (`off`); a call that the model has finished writing, started
+    /// while the model is writing the next one (`decoding`); the call that usually follows calls
+    /// similar to the latest one (`pattern`); or both kinds (`both`).
     pub mode: SpeculationMode,
     /// The maximum number of concurrent speculative calls per session, up to 4.
     pub max_in_flight: usize,

@@ -21,7 +21,7 @@ class FixationEvent:
 
 
 class ToolFixationDetector:
-    """Counts calls of one tool in a row.
+    """Counts consecutive calls to one tool.
 
     `threshold` is how many earn a word to the agent, `window` how many calls are looked at; 0 is
     `TOOL_FIXATION_THRESHOLD` (5) and `TOOL_FIXATION_WINDOW` (10) of the environment.

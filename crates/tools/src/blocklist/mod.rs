@@ -78,9 +78,9 @@ pub enum Unread {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandArgument {
-    /// JSON Pointer of the command, which is a string or a list of words.
+    /// JSON Pointer to the command, which is a string or a list of words.
     pub command: String,
-    /// JSON Pointer of the working directory.
+    /// JSON Pointer to the working directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
 }

@@ -23,8 +23,8 @@ pub struct BlocklistOptions {
     pub allow_network: bool,
     /// Files that the shell's `source` may read, as globs; `**` matches any number of folders.
     pub sources: Vec<String>,
-    /// Tools that take shell commands, by name, each with the JSON Pointers of the command and, if
-    /// there is one, of the working directory. `shell` and `bash` are always included.
+    /// Tools that take shell commands, by name, each with the JSON Pointers to the command and, if
+    /// there is one, to the working directory. `shell` and `bash` are always included.
     pub tools: BTreeMap<String, CommandArgument>,
     /// Commands that control Counterfoil itself, in the form of `blocked_commands`. Not
     /// configurable: hooks set them.

@@ -27,8 +27,8 @@ pub struct FilterDeclaration {
     /// Commands by regular expressions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regex: Vec<String>,
-    /// Lines by which the expected output is recognised. Without any, every output counts as
-    /// recognised, but the confidence is only partial.
+    /// Lines by which the expected output is recognised. Without any, all output counts as
+    /// recognised, but only with partial confidence.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recognise: Vec<String>,
     /// Lines that are only progress: always left out.

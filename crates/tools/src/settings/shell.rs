@@ -31,8 +31,8 @@ pub struct ShellOptions {
     /// this number from its beginning, a third from its end, and lines between them that report
     /// problems.
     pub max_output_chars: usize,
-    /// The maximum number of characters of such longer output that are recorded, so that they can
-    /// be read later.
+    /// For output longer than `max_output_chars`: the maximum number of its characters that are
+    /// recorded, so that they can be read later.
     pub max_recorded_chars: usize,
     /// Whether files that a command seems to write to are copied first, so that they can be
     /// restored.

@@ -21,7 +21,7 @@ pub struct WebOptions {
     pub allow_unasked: bool,
     /// Whether pages are also fetched without encryption (`http:`).
     pub allow_unencrypted: bool,
-    /// Hosts, as `name` or `name:port`, that may be reached on this machine or in a private
+    /// Hosts, as `name` or `name:port`, that may be reached on this machine or on a private
     /// network, even without encryption.
     pub allow_private_hosts: Vec<String>,
     /// The ports that may be reached.

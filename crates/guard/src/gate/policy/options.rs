@@ -64,8 +64,8 @@ pub struct PolicyRule {
     /// too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    /// The trust of the turn: a `deny` matches turns with this trust *or less*; an `allow` matches
-    /// turns with this trust *or more*.
+    /// The trust level of the turn: a `deny` matches turns at this level *or lower*; an `allow`
+    /// matches turns at this level *or higher*.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust_level: Option<TrustLevel>,
     /// A regular expression that must match somewhere in at least one string of the arguments, at
@@ -105,7 +105,7 @@ pub struct ExampleCall {
     pub tool: Option<String>,
     /// The arguments.
     pub args: Map<String, Value>,
-    /// The trust of the turn.
+    /// The trust level of the turn.
     pub trust_level: TrustLevel,
     /// The sub-agent that makes the call; empty for the main agent.
     pub caller: String,
