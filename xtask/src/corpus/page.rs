@@ -87,7 +87,8 @@ fn by_rule(text: &mut String, counts: &Counts) {
         let codes = unmeasured.join(", ");
         let _ = writeln!(
             text,
-            "\nThe labelled sets contain no lies that these rules are meant to find: {codes}."
+            "\nThe labelled sets contain no lies of the kinds that the following rules are meant \
+             to find: {codes}."
         );
     }
 }
@@ -96,7 +97,7 @@ fn unlabelled(text: &mut String, tallies: &[(&str, Tally)]) {
     *text += "\n## Sessions without labels\n\nNobody has labelled these messages. Some of the \
               findings are correct, so a finding is not necessarily a false alarm. Errors and \
               warnings can be about claims or about calls. *Checkable*: of the claims that some \
-              rule recognised, the share that the record could decide.\n\n\
+              rule recognised, the share that the record could settle.\n\n\
               | set | messages | with an error about a claim | with any error \
               | with only a warning | checkable |\n\
               |---|---|---|---|---|---|\n";
