@@ -20,8 +20,8 @@ pub struct ToolFilterOptions {
     pub enabled: bool,
     /// The number of tools that are shown because they are most similar to the request.
     pub top_k: usize,
-    /// Tools whose descriptions have fewer words are always shown, because such a description does
-    /// not say enough about the tool.
+    /// Tools whose descriptions have fewer words are always shown, because a description this short
+    /// does not say enough about the tool.
     pub min_description_words: usize,
     /// Tools that are always shown.
     pub always_on: Vec<String>,

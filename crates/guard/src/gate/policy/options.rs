@@ -56,8 +56,8 @@ pub struct PolicyRule {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tool: String,
     /// Paths as globs; `*` stops at `/`, `**` does not. A relative glob starts at the root of the
-    /// project. A `deny` matches a call with *any* such path in its arguments; an `allow` matches a
-    /// call with *only* such paths.
+    /// project. A `deny` matches a call with *at least one* matching path in its arguments; an
+    /// `allow` matches a call with *only* matching paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
     /// Environment variables that must all be set: `NAME`, or `NAME=pattern` to match the value
