@@ -28,7 +28,7 @@ use crate::surroundings::runtime;
 #[command(after_help = "\
 Examples:
   counterfoil scheduler explain 'first monday of the month at 9'
-  counterfoil scheduler add 'every weekday at 9am' 'Summarize the failed builds of last night'
+  counterfoil scheduler add 'every weekday at 9am' \"Summarize last night's failed builds\"
   counterfoil scheduler list
   counterfoil scheduler run            until Ctrl-C; `--once` runs the tasks due now, and exits")]
 pub(crate) struct Arguments {
