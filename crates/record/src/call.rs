@@ -135,8 +135,8 @@ fn status_of(
     let Some(outcome) = outcome else { return CallStatus::Unfinished };
     // `grep` without a match has answered the question; it did not fail.
     let last = script.and_then(|script| script.commands().last());
-    let asked = last.is_some_and(|command| command.asks());
-    if asked && exit == Some(1) && text.trim().is_empty() {
+    let is_question = last.is_some_and(|command| command.asks());
+    if is_question && exit == Some(1) && text.trim().is_empty() {
         return CallStatus::Completed;
     }
     CallStatus::from_outcome(outcome, text, exit, prints)

@@ -6,7 +6,7 @@ use counterfoil_model::LossyText;
 
 use crate::lists::{BAD_STATES, HTTP_ERRORS, OUTCOMES, REASONS};
 use crate::members::{each_raw, is_empty};
-use crate::status::{CallStatus, told_by_opening};
+use crate::status::{CallStatus, status_by_opening};
 
 /// A result longer than this is content, not a status message.
 pub const LONGEST_STATUS: usize = 4_000;
@@ -38,7 +38,7 @@ pub fn failure_in(text: &str) -> Option<Failure> {
     if text.starts_with('{') {
         return Payload::parse(text).failure();
     }
-    told_by_opening(text).map(|told| match told {
+    status_by_opening(text).map(|status| match status {
         CallStatus::Denied => Failure::Refused,
         _ => Failure::Failed,
     })
@@ -49,12 +49,12 @@ pub fn failure_in(text: &str) -> Option<Failure> {
 pub fn only_complains(command: &str, text: &str) -> bool {
     let program = command.split_whitespace().next().unwrap_or_default();
     let complaint = |line: &str| {
-        line.strip_prefix(program).and_then(|rest| rest.strip_prefix(": ")).is_some_and(|said| {
+        line.strip_prefix(program).and_then(|rest| rest.strip_prefix(": ")).is_some_and(|message| {
             ["cannot ", "can't ", "missing ", "invalid ", "unrecognized "]
                 .iter()
-                .any(|opening| said.starts_with(opening))
-                || said.contains(": No such file or directory")
-                || said.contains(": Permission denied")
+                .any(|opening| message.starts_with(opening))
+                || message.contains(": No such file or directory")
+                || message.contains(": Permission denied")
         })
     };
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();

@@ -57,6 +57,6 @@ pub use run::{
     CheckKind, Coverage, Output, Report, Run, RunEnd, RunKind, Started, is_missing, prints_itself,
 };
 pub use sheet::{CheckState, FactKind, FactLine};
-pub use status::{CallStatus, failure_openings, told_by_opening};
+pub use status::{CallStatus, failure_openings, status_by_opening};
 pub use terms::terms;
 pub use value::{Value, ValueKind, values};

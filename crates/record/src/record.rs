@@ -87,7 +87,7 @@ impl<'t> Record<'t> {
 
     /// The line with the text of message `message`; `None` if it has no text.
     #[must_use]
-    pub fn said_in(&self, message: usize) -> Option<&Line<'t>> {
+    pub fn text_line(&self, message: usize) -> Option<&Line<'t>> {
         let from = self.lines.partition_point(|line| line.message < message);
         let of_message = self.lines.iter().skip(from).take_while(|line| line.message == message);
         of_message.into_iter().find(|line| {

@@ -188,7 +188,7 @@ impl Run {
         let kind = kind_of(activity.kind, activity.runner, command.program().unwrap_or_default())?;
         let started = Started::new(script, found, at, output)?;
         let text = output.map_or("", |output| output.text);
-        let said = summary(text, activity.kind);
+        let run_summary = summary(text, activity.kind);
         Some(Self {
             kind,
             command: shown(command),
@@ -198,8 +198,9 @@ impl Run {
             },
             exit: output.and_then(|output| output.exit),
             hidden_by: hidden_by(command.status),
-            report: Report::from_summary(&said),
-            end: output.map_or(RunEnd::Unfinished, |output| started.end(line, output, &said)),
+            report: Report::from_summary(&run_summary),
+            end: output
+                .map_or(RunEnd::Unfinished, |output| started.end(line, output, &run_summary)),
             commit: commit_of(text).filter(|_| kind == RunKind::Commit).map(str::to_owned),
         })
     }
@@ -208,7 +209,7 @@ impl Run {
     pub(crate) fn of_tool(
         tool: &str,
         words: &[String],
-        unasked: bool,
+        no_arguments: bool,
         output: Option<Output<'_>>,
         failed: bool,
     ) -> Option<Self> {
@@ -219,13 +220,13 @@ impl Run {
         let kind = *kind;
         let output = output.filter(|output| !output.refused);
         let text = output.map_or("", |output| output.text);
-        let said = summary(text, activity_of(kind));
-        let end = match (output, said.verdict) {
+        let run_summary = summary(text, activity_of(kind));
+        let end = match (output, run_summary.verdict) {
             (None, _) => RunEnd::Unfinished,
             (Some(output), _) if output.running => RunEnd::Unfinished,
             (_, Some(OutputVerdict::Failed)) => RunEnd::Failed,
             _ if failed => RunEnd::Failed,
-            _ if said.collected_none => RunEnd::Empty,
+            _ if run_summary.collected_none => RunEnd::Empty,
             (_, Some(OutputVerdict::Passed)) => RunEnd::Passed,
             (Some(output), None) if output.exit == Some(0) => RunEnd::Passed,
             _ if kind == RunKind::PullRequest => RunEnd::Passed,
@@ -234,10 +235,10 @@ impl Run {
         Some(Self {
             kind,
             command: tool.to_owned(),
-            coverage: if unasked { Coverage::Whole } else { Coverage::Unknown },
+            coverage: if no_arguments { Coverage::Whole } else { Coverage::Unknown },
             exit: output.and_then(|output| output.exit),
             hidden_by: None,
-            report: Report::from_summary(&said),
+            report: Report::from_summary(&run_summary),
             end,
             commit: None,
         })
@@ -245,8 +246,8 @@ impl Run {
 
     /// Updates a background run with what a later look at its output shows.
     pub(crate) fn continued(&self, output: Output<'_>) -> Option<Self> {
-        let said = summary(output.text, activity_of(self.kind));
-        let end = match (said.verdict, output.exit) {
+        let run_summary = summary(output.text, activity_of(self.kind));
+        let end = match (run_summary.verdict, output.exit) {
             (Some(OutputVerdict::Failed), _) => RunEnd::Failed,
             _ if output.running => return None,
             (_, Some(code)) if code != 0 => RunEnd::Failed,
@@ -254,19 +255,19 @@ impl Run {
             (None, Some(_)) if self.hidden_by.is_none() => RunEnd::Passed,
             _ => return None,
         };
-        let report = Report::from_summary(&said);
+        let report = Report::from_summary(&run_summary);
         Some(Self { end, report, exit: output.exit.or(self.exit), ..self.clone() })
     }
 }
 
 impl Report {
-    fn from_summary(said: &RunSummary) -> Self {
+    fn from_summary(run_summary: &RunSummary) -> Self {
         Self {
-            passed: said.passed,
-            failed: said.failed,
-            errors: said.errors,
-            skipped: said.skipped,
-            collected_none: said.collected_none,
+            passed: run_summary.passed,
+            failed: run_summary.failed,
+            errors: run_summary.errors,
+            skipped: run_summary.skipped,
+            collected_none: run_summary.collected_none,
         }
     }
 }
@@ -284,7 +285,7 @@ pub struct Started {
     /// Why the visible output may not be its own, or another program may have run in its place.
     doubt: Option<Doubt>,
     /// What runs after it, and only if it succeeded.
-    behind: Vec<ActivityKind>,
+    followed_by: Vec<ActivityKind>,
 }
 
 impl Started {
@@ -316,25 +317,26 @@ impl Started {
         let later = found.get(at + 1..).unwrap_or_default().iter();
         let later = later.filter(|next| next.command > activity.command);
         // If both decide the exit status, the later one runs only if the earlier one succeeded.
-        let behind = later.filter(|next| decides(activity) && decides(next));
+        let followed_by = later.filter(|next| decides(activity) && decides(next));
         Some(Self {
             kind,
             decides: decides(activity) && !script.traps_exit(),
             alone: found.len() == 1,
             visible: command.output_visible(),
             doubt,
-            behind: behind.map(|next| next.kind).collect(),
+            followed_by: followed_by.map(|next| next.kind).collect(),
         })
     }
 
-    /// How it ended. `line` is the whole command line, and `said` what the output reports about it.
+    /// How it ended. `line` is the whole command line, and `run_summary` what the output reports
+    /// about it.
     #[must_use]
-    pub fn end(&self, line: &str, output: Output<'_>, said: &RunSummary) -> RunEnd {
+    pub fn end(&self, line: &str, output: Output<'_>, run_summary: &RunSummary) -> RunEnd {
         // If another program of that name may have run, its output proves nothing.
         if self.doubt == Some(Doubt::Replaced) {
             return RunEnd::Unknown;
         }
-        if let Some(end) = self.by_report(line, output, said) {
+        if let Some(end) = self.by_report(line, output, run_summary) {
             return end;
         }
         // Compilers and linters print nothing on success, and a failure would be visible.
@@ -348,18 +350,23 @@ impl Started {
         }
     }
 
-    fn by_report(&self, line: &str, output: Output<'_>, said: &RunSummary) -> Option<RunEnd> {
+    fn by_report(
+        &self,
+        line: &str,
+        output: Output<'_>,
+        run_summary: &RunSummary,
+    ) -> Option<RunEnd> {
         // Skipped tests do not count as passed.
-        let all_skipped = said.passed.unwrap_or(0) == 0 && said.skipped > Some(0);
+        let all_skipped = run_summary.passed.unwrap_or(0) == 0 && run_summary.skipped > Some(0);
         let clean = !self.alone || output.exit.is_none_or(|exit| exit == 0);
-        let own = || self.doubt.is_none() && !prints_itself(line, output.text, said);
-        let went_on = || self.behind.iter().any(|next| shows_run(output.text, *next));
-        match said.verdict {
+        let own = || self.doubt.is_none() && !prints_itself(line, output.text, run_summary);
+        let went_on = || self.followed_by.iter().any(|next| shows_run(output.text, *next));
+        match run_summary.verdict {
             Some(OutputVerdict::Failed) => Some(RunEnd::Failed),
             _ if self.kind != ActivityKind::Test && went_on() => Some(RunEnd::Passed),
             _ if output.running => Some(RunEnd::Unfinished),
             _ if output.unread => Some(RunEnd::Unknown),
-            _ if said.collected_none => Some(RunEnd::Empty),
+            _ if run_summary.collected_none => Some(RunEnd::Empty),
             Some(OutputVerdict::Passed) if all_skipped => Some(RunEnd::Empty),
             Some(OutputVerdict::Passed) if clean && own() => Some(RunEnd::Passed),
             _ => None,
@@ -438,8 +445,8 @@ fn clipped(text: &str) -> String {
 
 /// Whether the line that looks like a report is part of the command line: `echo "42 passed"`.
 #[must_use]
-pub fn prints_itself(line: &str, text: &str, said: &RunSummary) -> bool {
-    let report = text.get(said.evidence.clone()).unwrap_or_default();
+pub fn prints_itself(line: &str, text: &str, run_summary: &RunSummary) -> bool {
+    let report = text.get(run_summary.evidence.clone()).unwrap_or_default();
     let report = report.trim_matches(|c: char| !c.is_alphanumeric());
     report.len() > 3 && line.contains(report)
 }
@@ -452,13 +459,13 @@ pub fn is_missing(command: &Command, output: Output<'_>) -> bool {
         let line = line.to_ascii_lowercase();
         ["missing script: ", "no such command: ", "don't know how to build task "]
             .iter()
-            .any(|said| line.contains(said))
+            .any(|message| line.contains(message))
     };
     output.exit != Some(0)
         && output.text.lines().take(20).any(|line| {
-            let said = line.strip_suffix(": command not found");
-            let said = said.or_else(|| line.strip_suffix(": not found"));
-            let missing = said.and_then(|said| said.rsplit(' ').next()) == Some(program);
+            let before = line.strip_suffix(": command not found");
+            let before = before.or_else(|| line.strip_suffix(": not found"));
+            let missing = before.and_then(|before| before.rsplit(' ').next()) == Some(program);
             missing || unknown_task(line)
         })
 }

@@ -65,7 +65,7 @@ impl CallStatus {
 
 /// Whether the opening of a message about a call says that the call failed or was refused.
 #[must_use]
-pub fn told_by_opening(text: &str) -> Option<CallStatus> {
+pub fn status_by_opening(text: &str) -> Option<CallStatus> {
     if opens_with(text, &REFUSALS) {
         return Some(CallStatus::Denied);
     }

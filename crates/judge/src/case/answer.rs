@@ -13,7 +13,7 @@ pub(super) struct Answer<'r> {
 impl<'r> Answer<'r> {
     pub(super) fn new(facts: Facts<'r>) -> Option<Self> {
         let message = facts.message();
-        let text = facts.record().said_in(message)?.text.as_ref();
+        let text = facts.record().text_line(message)?.text.as_ref();
         let original = facts.record().transcript().messages.get(message)?.text.as_str();
         Some(Self { text, original, equal: equal_stretches(text, original) })
     }

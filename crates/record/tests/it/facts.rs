@@ -66,7 +66,7 @@ fn what_came_later_is_not_known() {
 }
 
 #[test]
-fn a_gap_is_said() {
+fn a_gap_is_reported() {
     let mut transcript = session(&[("search", "{}", None, "x")]);
     transcript.completeness.add(Gap::Compacted, 1);
     let record = Record::new(&transcript);
@@ -93,7 +93,7 @@ fn every_line_has_a_name_and_is_redacted() {
     let expected =
         ["U1 Use [secret].", r#"C1 login {"key": "[secret]"}"#, "R1 [secret] is in", "A1 Done."];
     assert_eq!(lines, expected);
-    assert_eq!(record.said_in(4).unwrap().text, "Done.");
+    assert_eq!(record.text_line(4).unwrap().text, "Done.");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use counterfoil_model::{Family, Object, ObjectKind};
-use counterfoil_record::{told_by_opening, values};
+use counterfoil_record::{status_by_opening, values};
 
 use super::extract::ActionClaim;
 use super::objects::mentions;
@@ -83,7 +83,7 @@ fn has_worked(execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
         let named = program.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-./".contains(&b));
         (named && execution.arguments().contains(program)).then_some(())
     };
-    let silent = || told_by_opening(execution.text()).is_none() && complains().is_none();
+    let silent = || status_by_opening(execution.text()).is_none() && complains().is_none();
     deed.status().succeeded() && (deed.shell.is_none() || silent())
 }
 

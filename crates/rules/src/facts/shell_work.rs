@@ -159,8 +159,8 @@ impl<'t> Run<'t> {
         *self.end.get_or_init(|| {
             let Some(outcome) = self.outcome else { return RunEnd::Unknown };
             let exit = outcome.exit_code.or_else(|| exit_code_in_text(&outcome.text));
-            let said = summary(&outcome.text, self.kind);
-            self.started.end(&self.line, Output { exit, ..output_of(outcome) }, &said)
+            let run_summary = summary(&outcome.text, self.kind);
+            self.started.end(&self.line, Output { exit, ..output_of(outcome) }, &run_summary)
         })
     }
 }
