@@ -290,16 +290,16 @@ fn pattern(schema: &mut Map<String, Value>) {
     }
     let mut plain = String::with_capacity(pattern.len() + 4);
     let mut rest = pattern.as_str();
-    while let Some((before, behind)) = rest.split_once('{') {
+    while let Some((before, after)) = rest.split_once('{') {
         plain.push_str(before);
-        let count = behind.split_once('}').map(|(count, _)| count);
+        let count = after.split_once('}').map(|(count, _)| count);
         let counts = count.is_some_and(|count| {
             !count.is_empty() && count.chars().all(|c| c.is_ascii_digit() || c == ',')
         });
         // Classes such as `\p{L}` and quantifiers keep their braces.
         let escaped = before.ends_with('\\') || before.ends_with("\\p") || before.ends_with("\\P");
         plain.push_str(if counts || escaped { "{" } else { "\\{" });
-        rest = behind;
+        rest = after;
     }
     plain.push_str(rest);
     if regex::Regex::new(&plain).is_ok() {

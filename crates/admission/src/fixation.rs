@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn streaks_of_a_name_are_off_unless_asked_for() {
+    fn streaks_of_a_name_are_off_unless_enabled() {
         let mut fixation =
             Fixation::new(FixationSettings { streak: Some(3), ..FixationSettings::default() });
         let mut nudges = Vec::new();

@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_looks_for_files_doubts_more() {
+    fn looking_for_files_raises_more_doubts() {
         for (arguments, everywhere, looking) in [
             (json!({ "path": "src/gone.rs" }), vec!["src/gone.rs"], vec!["src/gone.rs"]),
             (json!({ "path": "gone.rs" }), vec![], vec!["gone.rs"]),

@@ -192,7 +192,7 @@ impl Schema {
         };
         let mut found = Vec::new();
         for error in validator.iter_errors(value).take(MOST_VIOLATIONS) {
-            if !self.is_told_apart(&error, value) {
+            if !self.is_distinguished_by_format(&error, value) {
                 explain(&self.source, &error, &mut found);
             }
         }
@@ -238,7 +238,7 @@ impl Schema {
     }
 
     /// Whether several alternatives of a `oneOf` match only because formats are not checked.
-    fn is_told_apart(&self, error: &ValidationError<'_>, value: &Value) -> bool {
+    fn is_distinguished_by_format(&self, error: &ValidationError<'_>, value: &Value) -> bool {
         let several = |error: &ValidationError<'_>| {
             matches!(error.kind(), ValidationErrorKind::OneOfMultipleValid { .. })
         };
@@ -334,12 +334,12 @@ fn mentions_format(schema: &Value) -> bool {
 }
 
 fn names(schema: &Value, text: &str) -> bool {
-    let said = |value: &Value| match value {
+    let mentions = |value: &Value| match value {
         Value::String(one) => one == text,
         Value::Array(several) => several.iter().any(|one| one == text),
         _ => false,
     };
-    dialect::has_member(schema, &|name, value| dialect::DATA.contains(&name) && said(value))
+    dialect::has_member(schema, &|name, value| dialect::DATA.contains(&name) && mentions(value))
 }
 
 #[cfg(test)]
@@ -433,7 +433,7 @@ mod tests {
         ]
     }
 
-    fn told(validator: &Validator, value: &Value) -> Vec<String> {
+    fn error_lines(validator: &Validator, value: &Value) -> Vec<String> {
         let errors = validator.iter_errors(value);
         errors.map(|e| format!("{e} {} {}", e.instance_path(), e.schema_path())).collect()
     }
@@ -444,7 +444,11 @@ mod tests {
         let latest = latest.unwrap_or_else(|error| panic!("{schema}: {error}"));
         let plain = build_plain(schema).unwrap_or_else(|error| panic!("{schema}: {error}"));
         for value in values() {
-            assert_eq!(told(&plain, &value), told(&latest, &value), "{schema} {value}");
+            assert_eq!(
+                error_lines(&plain, &value),
+                error_lines(&latest, &value),
+                "{schema} {value}"
+            );
             assert_eq!(plain.is_valid(&value), latest.is_valid(&value), "{schema} {value}");
         }
     }

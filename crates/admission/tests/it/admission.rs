@@ -171,7 +171,7 @@ fn long_texts() {
 }
 
 #[test]
-fn lossless_corrections_when_asked_for() {
+fn lossless_corrections_when_enabled() {
     let settings = AdmissionSettings { coerce: true, ..AdmissionSettings::default() };
     let (admission, _) = Admission::compile(&tools(), settings);
     for (given, corrected, valid) in [
@@ -250,7 +250,7 @@ impl Context for TextContext {
 #[test]
 fn values_come_from_somewhere() {
     let (admission, _) = Admission::compile(&tools(), AdmissionSettings::default());
-    for (said, name, arguments, expected) in [
+    for (context, name, arguments, expected) in [
         ("", "read_file", json!({"path": "<path>"}), &["PLACEHOLDER_VALUE"] as &[&str]),
         ("use <path>", "read_file", json!({"path": "<path>"}), &[]),
         ("", "read_file", json!({"path": "/made/up.rs"}), &["UNGROUNDED_PATH"]),
@@ -271,7 +271,7 @@ fn values_come_from_somewhere() {
         ),
     ] {
         let report =
-            admission.admit_parts(name, &Arguments::from(&arguments), Some(&TextContext(said)));
+            admission.admit_parts(name, &Arguments::from(&arguments), Some(&TextContext(context)));
         let codes: Vec<_> = report.issues.iter().map(|i| i.code.0).collect();
         assert_eq!(codes, expected, "{arguments}");
         assert!(report.valid());

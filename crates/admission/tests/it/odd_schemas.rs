@@ -21,7 +21,7 @@ fn admission(schema: &Value, coerce: bool) -> (Admission, Vec<String>) {
 }
 
 /// `valid`, or the codes of the blocking issues.
-fn told(report: &CallReport) -> String {
+fn verdict_of(report: &CallReport) -> String {
     let codes: Vec<&str> = report.blocking().map(|issue| issue.code.0).collect();
     if codes.is_empty() { "valid".to_owned() } else { codes.join(" ") }
 }
@@ -169,8 +169,8 @@ fn the_rest_of_an_odd_schema_is_checked() {
             unchecked.iter().map(|place| format!("UNCHECKED_KEYWORD {place}")).collect();
         assert_eq!(odd, expected, "{schema}");
         let report = |value: &Value| admission.admit_parts("act", &Arguments::from(value), None);
-        assert_eq!(told(&report(&fits)), "valid", "{schema} {fits}");
-        assert_ne!(told(&report(&does_not)), "valid", "{schema} {does_not}");
+        assert_eq!(verdict_of(&report(&fits)), "valid", "{schema} {fits}");
+        assert_ne!(verdict_of(&report(&does_not)), "valid", "{schema} {does_not}");
     }
 }
 
@@ -191,7 +191,7 @@ fn what_cannot_be_checked_is_never_valid() {
     let (admission, odd) = admission(&json!({ "$ref": "https://example.com/gone.json" }), false);
     assert_eq!(odd, ["INVALID_SCHEMA "]);
     let report = admission.admit_parts("act", &Arguments::raw("{}"), None);
-    assert_eq!(told(&report), "INVALID_SCHEMA");
+    assert_eq!(verdict_of(&report), "INVALID_SCHEMA");
 }
 
 #[test]
@@ -200,10 +200,13 @@ fn no_arguments_are_none() {
     for text in ["", "  ", "null", "\"\"", "{}"] {
         let arguments = Arguments::raw(text);
         let report = admission(&nothing, false).0.admit_parts("act", &arguments, None);
-        assert_eq!((told(&report), report.arguments), ("valid".to_owned(), Some(json!({}).into())));
+        assert_eq!(
+            (verdict_of(&report), report.arguments),
+            ("valid".to_owned(), Some(json!({}).into()))
+        );
         let asks = object(json!({ "type": "string" }));
         let report = admission(&asks, false).0.admit_parts("act", &arguments, None);
-        assert_ne!(told(&report), "valid", "{text:?}");
+        assert_ne!(verdict_of(&report), "valid", "{text:?}");
     }
 }
 
@@ -253,9 +256,9 @@ fn rows_beside_the_repository_are_decided_as_they_say() {
             Value::Null => Arguments::raw(""),
             given => Arguments::from(given),
         };
-        let told = told(&admission.admit_parts("act", &arguments, None));
-        if (told == "valid") != (row["expect"] == "accept") {
-            wrong.push(format!("{} is {told} {odd:?}", row["id"]));
+        let verdict = verdict_of(&admission.admit_parts("act", &arguments, None));
+        if (verdict == "valid") != (row["expect"] == "accept") {
+            wrong.push(format!("{} is {verdict} {odd:?}", row["id"]));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -295,7 +298,7 @@ fn a_recursive_schema_is_checked_in_bounded_time() {
         assert_eq!(odd, Vec::<String>::new());
         let began = std::time::Instant::now();
         let report = admission.admit_parts("act", &Arguments::from(&json!({ "a": value })), None);
-        assert_eq!(told(&report) == "valid", valid, "{value}");
+        assert_eq!(verdict_of(&report) == "valid", valid, "{value}");
         assert!(began.elapsed().as_secs() < 20, "{value}: {:?}", began.elapsed());
     }
     // A long value is explained as well as a short one.
