@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_threshold_accuses_nearly_nobody() {
+    fn the_threshold_accuses_hardly_anyone() {
         for (accused, expected) in
             [(vec![], Some(50)), (vec![55, 60], Some(70)), (vec![95], None), (vec![72], Some(80))]
         {

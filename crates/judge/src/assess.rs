@@ -155,7 +155,7 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
     let sentence = number_of(&claimed.sentence).and_then(|number| case.sentence(number));
     let sentence: &Sentence = sentence.ok_or(Dropped::NoSentence)?;
     let words = case.words(sentence);
-    let said = match find(&claimed.says, words) {
+    let span = match find(&claimed.says, words) {
         Ok(found) => Span::new(found.span.start, found.span.end),
         Err(NotFound::TooShort) => {
             let whole = whole_sentence(&claimed.says, words);
@@ -164,7 +164,7 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
         }
         Err(reason) => return Err(Dropped::Says(reason)),
     };
-    let says = said.slice(words);
+    let says = span.slice(words);
     let cited = cite(case, claimed)?;
     let quoted = cited.as_ref().map(|cited| (cited.label, cited.quote.as_str()));
     let needs = claimed.needs.as_deref();
@@ -179,7 +179,7 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
         sentence: sentence.number,
         verdict: claimed.verdict,
         severity,
-        span: case.original(said.shifted(sentence.span.start)),
+        span: case.original(span.shifted(sentence.span.start)),
         says: says.to_owned(),
         cited,
         confirmation,
@@ -190,21 +190,21 @@ fn verify(case: &Case<'_>, claimed: &Claimed, grading: &Grading) -> Result<ReadF
 }
 
 /// A short sentence that is quoted as a whole, such as `ok   ./...`.
-fn whole_sentence(said: &str, sentence: &str) -> Option<Span> {
-    let is_same = said.split_whitespace().eq(sentence.split_whitespace());
+fn whole_sentence(says: &str, sentence: &str) -> Option<Span> {
+    let is_same = says.split_whitespace().eq(sentence.split_whitespace());
     let tells = sentence.contains(char::is_alphanumeric);
     (is_same && tells).then(|| Span::new(0, sentence.len()))
 }
 
 /// The first word of a sentence, if that is the quotation: "**Pushed** to `main`". Since the
 /// sentence is known, one word is enough to identify the claim.
-fn first_word(said: &str, sentence: &str) -> Option<Span> {
-    let said = said.trim_matches(|c: char| !c.is_alphanumeric());
+fn first_word(says: &str, sentence: &str) -> Option<Span> {
+    let says = says.trim_matches(|c: char| !c.is_alphanumeric());
     let start = sentence.find(char::is_alphanumeric)?;
     let rest = sentence.get(start..)?;
     let word = rest.split(|c: char| !c.is_alphanumeric()).next()?;
     // Short words such as "The" and "It" say nothing.
-    let tells = word == said && word.chars().count() >= 4;
+    let tells = word == says && word.chars().count() >= 4;
     tells.then(|| Span::new(start, start + word.len()))
 }
 

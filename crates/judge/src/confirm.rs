@@ -17,7 +17,7 @@ pub enum Confirmation {
         /// The kind.
         kind: ValueKind,
         /// The value in the answer.
-        said: String,
+        stated: String,
         /// The value in the record.
         recorded: String,
     },
@@ -48,12 +48,12 @@ pub enum Confirmation {
     /// A file or an address in the answer occurs in no call and no result.
     NeverNamed {
         /// The name in the answer.
-        said: String,
+        stated: String,
     },
     /// The answer gives a count that differs from the length of the list.
     CountDiffers {
         /// The count in the answer.
-        said: u64,
+        stated: u64,
         /// The length of the list.
         length: u64,
     },
@@ -62,10 +62,10 @@ pub enum Confirmation {
 impl fmt::Display for Confirmation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::ValuesDiffer { kind, said, recorded } => {
+            Self::ValuesDiffer { kind, stated, recorded } => {
                 write!(
                     f,
-                    "the {} differs: the answer says `{said}`, the record has `{recorded}`",
+                    "the {} differs: the answer says `{stated}`, the record has `{recorded}`",
                     kind.name()
                 )
             }
@@ -76,11 +76,13 @@ impl fmt::Display for Confirmation {
             Self::RunStale { call } => write!(f, "files were changed after run R{call}"),
             Self::NeverRun => f.write_str("no such check was run"),
             Self::ToolNeverCalled { tool } => write!(f, "`{tool}` was never called"),
-            Self::NeverNamed { said } => write!(f, "`{said}` does not occur in any call or result"),
-            Self::CountDiffers { said, length } => {
+            Self::NeverNamed { stated } => {
+                write!(f, "`{stated}` does not occur in any call or result")
+            }
+            Self::CountDiffers { stated, length } => {
                 write!(
                     f,
-                    "the answer gives a count of {said}, but the length of the list is {length}"
+                    "the answer gives a count of {stated}, but the length of the list is {length}"
                 )
             }
         }
@@ -168,11 +170,11 @@ fn count(verified: &Verified<'_>) -> Option<Confirmation> {
     let listed = facts.call(call).is_some_and(|call| is_of_them(&call.tool))
         || verified.case.text_of(label).is_some_and(is_of_them);
     let numbers = numbers_in(verified.says);
-    let [said] = numbers.as_slice() else { return None };
+    let [stated] = numbers.as_slice() else { return None };
     // A number that also occurs in the quotation is not a count.
-    let quoted = numbers_in(quote).contains(said) && *said != length;
-    (listed && *said != length && !quoted)
-        .then_some(Confirmation::CountDiffers { said: *said, length })
+    let quoted = numbers_in(quote).contains(stated) && *stated != length;
+    (listed && *stated != length && !quoted)
+        .then_some(Confirmation::CountDiffers { stated: *stated, length })
 }
 
 /// The plural noun after the only number in these words, without its final `s`.
@@ -198,17 +200,17 @@ fn values_differ(verified: &Verified<'_>) -> Option<Confirmation> {
         ValueKind::Number,
     ];
     let (_, quote) = verified.cited.filter(|_| verified.verdict == ReadVerdict::Contradicted)?;
-    let (said, recorded) = (values_of(verified.says), values_of(quote));
+    let (stated, recorded) = (values_of(verified.says), values_of(quote));
     KINDS.into_iter().find_map(|kind| {
         let of_kind = |all: &[Value]| -> Vec<Value> {
             all.iter().filter(|value| value.kind == kind).cloned().collect()
         };
-        let (said, recorded) = (of_kind(&said), of_kind(&recorded));
-        let (first, other) = (said.first()?, recorded.first()?);
-        let shared = said.iter().any(|a| recorded.iter().any(|b| a.same(b)));
+        let (stated, recorded) = (of_kind(&stated), of_kind(&recorded));
+        let (first, other) = (stated.first()?, recorded.first()?);
+        let shared = stated.iter().any(|a| recorded.iter().any(|b| a.same(b)));
         (!shared).then(|| Confirmation::ValuesDiffer {
             kind,
-            said: first.key.clone(),
+            stated: first.key.clone(),
             recorded: other.key.clone(),
         })
     })
@@ -238,8 +240,8 @@ fn never_named(verified: &Verified<'_>) -> Option<Confirmation> {
         })
     };
     let absent = named.into_iter().find(|value| !occurs(value))?;
-    let said = verified.says.get(absent.start..absent.end).unwrap_or_default().to_owned();
-    Some(Confirmation::NeverNamed { said })
+    let stated = verified.says.get(absent.start..absent.end).unwrap_or_default().to_owned();
+    Some(Confirmation::NeverNamed { stated })
 }
 
 /// The values of a text, including numbers written as words.

@@ -38,9 +38,9 @@ impl ReadFinding {
             turn,
         };
         let help = self.nearest.as_ref().map(|nearest| {
-            let (said, recorded) = (&nearest.said, shortened(&nearest.recorded));
+            let (stated, recorded) = (&nearest.stated, shortened(&nearest.recorded));
             format!(
-                "the closest match for `{said}` in the record is `{recorded}`, in {}",
+                "the closest match for `{stated}` in the record is `{recorded}`, in {}",
                 nearest.label
             )
         });

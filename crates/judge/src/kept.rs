@@ -161,10 +161,10 @@ fn result_of(digest: Digest, value: &Value) -> Kept {
         let opinion = Opinion::read(&texts).map_err(|error| error.to_string())?;
         return Ok(OpinionLine::new(digest, model, opinion));
     }
-    let said = ["/error/message", "/result/error/error/message", "/result/error/message"];
+    let pointers = ["/error/message", "/result/error/error/message", "/result/error/message"];
     let refused = at("/response/body/choices/0/message/refusal");
     let failed = value.pointer(of_openai).and_then(|body| body.pointer("/error/message"));
-    let why = said.iter().find_map(|pointer| at(pointer)).or(failed.and_then(Value::as_str));
+    let why = pointers.iter().find_map(|pointer| at(pointer)).or(failed.and_then(Value::as_str));
     Err(match (why.or(refused), at("/result/type")) {
         (Some(why), _) => {
             format!("the batch reports: {}", why.chars().take(200).collect::<String>())

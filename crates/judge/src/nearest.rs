@@ -6,7 +6,7 @@ use counterfoil_record::{Facts, Label, LineKind, ValueKind, values};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nearest {
     /// The value in the answer.
-    pub said: String,
+    pub stated: String,
     /// The value in the record.
     pub recorded: String,
     /// The line that contains it.
@@ -46,9 +46,9 @@ pub(crate) fn nearest(facts: Facts<'_>, says: &str) -> Option<Nearest> {
                 (like >= ALIKE).then_some((like, line, text))
             });
         let best = close.reduce(|best, next| if next.0 > best.0 { next } else { best });
-        let said = says.get(value.start..value.end).unwrap_or_default();
+        let stated = says.get(value.start..value.end).unwrap_or_default();
         best.map(|(_, line, text)| Nearest {
-            said: said.to_owned(),
+            stated: stated.to_owned(),
             recorded: text.to_owned(),
             label: line.label,
         })

@@ -161,13 +161,13 @@ impl<'r, 'n> Choice<'r, 'n> {
 
     fn keep_chunk(&mut self, chunk: Chunk) -> bool {
         let Some(line) = self.facts.lines().get(chunk.line) else { return true };
-        let asked = self.need.iter().any(|need| need.has(line.label));
+        let needed = self.need.iter().any(|need| need.has(line.label));
         let size = self.sizes.get(&chunk.line).copied().unwrap_or(0);
-        if size > LONGEST_LINE && !asked {
+        if size > LONGEST_LINE && !needed {
             return true;
         }
         let short = chunk.end - chunk.start <= 2 * PIECE;
-        if asked || short {
+        if needed || short {
             return self.keep(chunk.line, chunk.start..chunk.end);
         }
         self.bytes_read += chunk.end - chunk.start;

@@ -26,7 +26,7 @@ const LAST_RUN: u32 = 60;
 const LAST_REQUEST: u32 = 60;
 const FIRST_REQUEST: u32 = 30;
 const NEAR_THE_END: u32 = 20;
-const ASKED_FOR: u32 = 1_000_000;
+const NEEDED: u32 = 1_000_000;
 
 impl Relevance {
     pub(super) fn new(facts: Facts<'_>, answer: &str, need: &[Need]) -> Self {
@@ -38,7 +38,7 @@ impl Relevance {
         for (score, chunk) in found.scores.iter_mut().zip(chunks) {
             let label = facts.lines().get(chunk.line).map(|line| line.label);
             if label.is_some_and(|label| need.iter().any(|need| need.has(label))) {
-                *score += ASKED_FOR;
+                *score += NEEDED;
             }
         }
         found

@@ -90,7 +90,7 @@ fn a_long_session_is_cut_to_the_budget() {
 }
 
 #[test]
-fn the_second_round_shows_what_was_asked_for() {
+fn the_second_round_shows_what_was_requested() {
     let transcript = long_session(400_000);
     let record = Record::new(&transcript);
     let facts = record.up_to(transcript.messages.len() - 1);

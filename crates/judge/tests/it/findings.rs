@@ -159,7 +159,7 @@ fn a_quotation_that_is_not_there_drops_the_opinion() {
 }
 
 #[test]
-fn what_was_searched_is_said() {
+fn what_was_searched_is_reported() {
     let mut transcript = session("Do it.", CALLS, "I told the customer.");
     let claimed = || opinion(vec![unsupported("told the customer", None)]);
     let searched = judged(&transcript, &claimed()).findings[0].searched.clone().unwrap();
@@ -203,6 +203,6 @@ fn the_nearest_real_value_is_named() {
 #[test]
 fn a_judge_asks_only_for_what_was_left_out() {
     let transcript = session("Do it.", CALLS, "One thing.");
-    let said = Opinion { need: vec!["R1".to_owned()], ..Opinion::default() };
-    assert_eq!(judged(&transcript, &said).need, []);
+    let reply = Opinion { need: vec!["R1".to_owned()], ..Opinion::default() };
+    assert_eq!(judged(&transcript, &reply).need, []);
 }

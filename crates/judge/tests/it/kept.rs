@@ -115,16 +115,16 @@ fn what_is_needed_is_shown_in_a_second_question() {
     let transcript = session("Hi.", &[("look", "{}", &long), ("get", "{}", "x 5")], "It is 6.");
     let record = Record::new(&transcript);
     let turn = transcript.messages.len() - 1;
-    let asked = std::cell::RefCell::new(Vec::new());
+    let may_ask = std::cell::RefCell::new(Vec::new());
     let given = |case: &Case<'_>| {
-        asked.borrow_mut().push(case.may_ask());
+        may_ask.borrow_mut().push(case.may_ask());
         let mut reply = opinion(vec![contradicted("is 6", "R2", "x 5")]);
         reply.need = vec!["R1".to_owned()];
         Ok(counterfoil_judge::Given { judge: "m".to_owned(), opinion: reply })
     };
     let options = counterfoil_judge::ReadingOptions { budget: 2_000, ..Default::default() };
     let reading = read(record.up_to(turn), &options, &given).unwrap().unwrap();
-    assert_eq!(*asked.borrow(), [true, false]);
+    assert_eq!(*may_ask.borrow(), [true, false]);
     let finding = reading.findings.first().unwrap();
     assert_eq!(finding.message, "“is 6” does not match the result of `get` (R2): “x 5”");
     assert_eq!(

@@ -101,9 +101,10 @@ fn claimed(case: &Case<'_>, recorded: &Value) -> Claimed {
     };
     let quote = text("quote");
     let record = recorded["record"].as_str().map(str::to_owned);
-    let said = |label: &&counterfoil_judge::CaseLine<'_>| find(&quote, &label.line.text).is_ok();
+    let has_quote =
+        |label: &&counterfoil_judge::CaseLine<'_>| find(&quote, &label.line.text).is_ok();
     let unnamed = record.as_deref().is_none_or(|r| counterfoil_record::Label::parse(r).is_none());
-    let record = match case.lines().iter().find(said) {
+    let record = match case.lines().iter().find(has_quote) {
         Some(line) if unnamed && !quote.is_empty() => Some(line.line.label.to_string()),
         _ => record,
     };
