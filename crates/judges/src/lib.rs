@@ -120,7 +120,7 @@ impl ProgramJudge {
         })
     }
 
-    fn asked(&self, prompt: &Prompt, folder: &Path) -> Result<String, String> {
+    fn reply_to(&self, prompt: &Prompt, folder: &Path) -> Result<String, String> {
         let invocation = match &self.preset {
             Some((preset, model)) => {
                 let program = self.program.as_path();
@@ -167,8 +167,8 @@ impl Judge for ProgramJudge {
     fn ask(&self, prompt: &Prompt) -> Result<Reply, String> {
         let folder =
             Folder::new().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
-        let asked = self.asked(prompt, &folder.0);
-        let text = asked.map_err(|why| format!("`{}`: {why}", self.name))?;
+        let reply = self.reply_to(prompt, &folder.0);
+        let text = reply.map_err(|why| format!("`{}`: {why}", self.name))?;
         Ok(Reply { text, tokens: 0 })
     }
 }

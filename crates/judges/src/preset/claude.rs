@@ -23,7 +23,7 @@ impl Preset for Claude {
         is_set(&["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"]) || kept()
     }
 
-    fn invocation(&self, asked: &Question<'_>) -> Result<Invocation, String> {
+    fn invocation(&self, question: &Question<'_>) -> Result<Invocation, String> {
         let schema = answer_schema().to_string();
         let mut arguments = words(&[
             "-p",
@@ -37,12 +37,12 @@ impl Preset for Claude {
             "--disable-slash-commands",
             "--no-session-persistence",
             "--system-prompt",
-            asked.prompt.instructions,
+            question.prompt.instructions,
             "--json-schema",
             &schema,
         ]);
-        if !asked.model.is_empty() {
-            arguments.extend(words(&["--model", asked.model]));
+        if !question.model.is_empty() {
+            arguments.extend(words(&["--model", question.model]));
         }
         Ok(Invocation {
             arguments,
@@ -54,7 +54,7 @@ impl Preset for Claude {
                 ("DISABLE_AUTOUPDATER", "1".into()),
                 ("CLAUDE_CODE_MAX_RETRIES", "1".into()),
             ],
-            input: asked.prompt.question.clone(),
+            input: question.prompt.question.clone(),
             ..Invocation::default()
         })
     }

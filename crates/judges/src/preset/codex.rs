@@ -65,7 +65,7 @@ impl Preset for Codex {
         is_set(&["OPENAI_API_KEY", "CODEX_API_KEY"]) || login().is_some()
     }
 
-    fn invocation(&self, asked: &Question<'_>) -> Result<Invocation, String> {
+    fn invocation(&self, question: &Question<'_>) -> Result<Invocation, String> {
         let mut arguments = words(&[
             "exec",
             "--skip-git-repo-check",
@@ -81,11 +81,11 @@ impl Preset for Codex {
         ]);
         arguments.extend(SETTINGS.iter().flat_map(|setting| words(&["-c", setting])));
         arguments.extend(WITHOUT.iter().flat_map(|feature| words(&["--disable", feature])));
-        if !asked.model.is_empty() {
-            arguments.extend(words(&["--model", asked.model]));
+        if !question.model.is_empty() {
+            arguments.extend(words(&["--model", question.model]));
         }
         arguments.push("-".to_owned());
-        let mut variables = vec![("CODEX_HOME", asked.folder.join(".codex").into())];
+        let mut variables = vec![("CODEX_HOME", question.folder.join(".codex").into())];
         if let (None, Some(key)) = (env::var_os("CODEX_API_KEY"), env::var_os("OPENAI_API_KEY")) {
             variables.push(("CODEX_API_KEY", key));
         }
@@ -94,12 +94,12 @@ impl Preset for Codex {
             variables,
             files: vec![
                 (SCHEMA, answer_schema().to_string()),
-                (INSTRUCTIONS, asked.prompt.instructions.to_owned()),
-                (CATALOGUE, catalogue(asked.program)?.to_string()),
+                (INSTRUCTIONS, question.prompt.instructions.to_owned()),
+                (CATALOGUE, catalogue(question.program)?.to_string()),
                 (".codex/config.toml", String::new()),
             ],
             links: login().map(|login| (".codex/auth.json", login)).into_iter().collect(),
-            input: asked.prompt.question.clone(),
+            input: question.prompt.question.clone(),
         })
     }
 

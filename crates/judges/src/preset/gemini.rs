@@ -25,8 +25,8 @@ impl Preset for Gemini {
         is_set(&["GEMINI_API_KEY"]) || own("oauth_creds.json").is_some()
     }
 
-    fn invocation(&self, asked: &Question<'_>) -> Result<Invocation, String> {
-        let model = if asked.model.is_empty() { MODEL } else { asked.model };
+    fn invocation(&self, question: &Question<'_>) -> Result<Invocation, String> {
+        let model = if question.model.is_empty() { MODEL } else { question.model };
         let arguments = ["--output-format", "json", "--extensions", "none", "--model", model];
         let mut arguments = words(&arguments);
         arguments.extend(words(&["--prompt", "Answer the question above."]));
@@ -37,18 +37,18 @@ impl Preset for Gemini {
         Ok(Invocation {
             arguments,
             variables: vec![
-                ("GEMINI_CLI_HOME", asked.folder.into()),
+                ("GEMINI_CLI_HOME", question.folder.into()),
                 ("GEMINI_CLI_TRUST_WORKSPACE", "true".into()),
-                ("GEMINI_SYSTEM_MD", asked.folder.join(SYSTEM).into()),
+                ("GEMINI_SYSTEM_MD", question.folder.join(SYSTEM).into()),
             ],
             files: vec![
-                (SYSTEM, asked.prompt.instructions.to_owned()),
+                (SYSTEM, question.prompt.instructions.to_owned()),
                 // Without this, it would read a file with this name in a parent folder.
                 (".gemini/.env", String::new()),
                 (".gemini/settings.json", settings().to_string()),
             ],
             links: links.into_iter().filter_map(|(to, name)| Some((to, own(name)?))).collect(),
-            input: asked.prompt.question.clone(),
+            input: question.prompt.question.clone(),
         })
     }
 
@@ -60,8 +60,8 @@ impl Preset for Gemini {
     fn reason(&self, _: &str, errors: &str) -> String {
         let object = errors.rfind("\n{\n").and_then(|at| errors.get(at..));
         let value: Option<Value> = object.and_then(|text| serde_json::from_str(text.trim()).ok());
-        let told = value.as_ref().and_then(|value| value.pointer("/error/message")?.as_str());
-        told.or_else(|| last_line(errors)).unwrap_or_default().to_owned()
+        let message = value.as_ref().and_then(|value| value.pointer("/error/message")?.as_str());
+        message.or_else(|| last_line(errors)).unwrap_or_default().to_owned()
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) trait Preset: std::fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// Returns the reason if that is not possible.
-    fn invocation(&self, asked: &Question<'_>) -> Result<Invocation, String>;
+    fn invocation(&self, question: &Question<'_>) -> Result<Invocation, String>;
     /// Extracts the model's reply from the program's output.
     ///
     /// # Errors
