@@ -73,7 +73,7 @@ fn of_command(command: &Command, wrapper: &str) -> Vec<Found> {
 /// The activities of a call; `None` if the program does not belong to the family.
 type Family = fn(&Call<'_>) -> Option<Vec<Found>>;
 
-/// The families, in the order in which they are asked before the table of all other runners.
+/// The families, in the order in which they are tried before the table of all other runners.
 const FAMILIES: &[Family] = &[
     vcs::read,
     files::read,

@@ -25,7 +25,7 @@ pub(super) fn commit(line: &str, tally: &mut Tally) -> bool {
         || (line.starts_with("fatal: ") || line.starts_with("error: ")) && !is_of_remote(line);
     // In `git commit … && git status`, such lines after the commit describe the remaining changes.
     let nothing = ["nothing to commit", "no changes added to commit", "nothing added to commit"];
-    let failed = (!tally.has_passed() && nothing.iter().any(|told| line.starts_with(told)))
+    let failed = (!tally.has_passed() && nothing.iter().any(|opening| line.starts_with(opening)))
         || (!tally.has_passed() && stops())
         || line.starts_with("Aborting commit")
         || line.starts_with("error Command failed");

@@ -17,7 +17,7 @@ pub(super) fn read(line: &str, tally: &mut Tally) -> bool {
 /// Reads `00:09 +11 ~1 -2: Some tests failed.`; these lines have running totals, so the last one
 /// counts.
 fn dart(line: &str, tally: &mut Tally) -> bool {
-    let Some((head, said)) = line.split_once(": ") else { return false };
+    let Some((head, message)) = line.split_once(": ") else { return false };
     let mut words = head.split(' ');
     let clock = words.next().and_then(|time| time.split_once(':'));
     let timed = clock.is_some_and(|(minutes, seconds)| {
@@ -36,9 +36,9 @@ fn dart(line: &str, tally: &mut Tally) -> bool {
     if !timed || counts.passed.is_none() {
         return false;
     }
-    match said {
+    match message {
         "All tests passed!" | "Some tests failed." => tally.counted(&counts),
-        _ => said.ends_with(" [E]") && tally.failed(),
+        _ => message.ends_with(" [E]") && tally.failed(),
     }
 }
 
