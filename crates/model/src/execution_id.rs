@@ -97,10 +97,10 @@ fn has_digits(bytes: &[u8]) -> bool {
     let spots = (DIGITS - 1..bytes.len()).step_by(DIGITS);
     spots.into_iter().filter(|&at| bytes.get(at).is_some_and(u8::is_ascii_digit)).any(|at| {
         let before = bytes.get(..at).unwrap_or_default().iter().rev().take(2 * DIGITS);
-        let behind = bytes.get(at..).unwrap_or_default().iter().take(2 * DIGITS);
-        let (before, behind) = (before.take_while(digit).count(), behind.take_while(digit).count());
+        let after = bytes.get(at..).unwrap_or_default().iter().take(2 * DIGITS);
+        let (before, after) = (before.take_while(digit).count(), after.take_while(digit).count());
         let bound = |at: Option<usize>| at.and_then(|at| bytes.get(at)) == Some(&b'_');
-        before + behind >= DIGITS && bound((at - before).checked_sub(1)) && bound(Some(at + behind))
+        before + after >= DIGITS && bound((at - before).checked_sub(1)) && bound(Some(at + after))
     })
 }
 

@@ -44,7 +44,7 @@ pub fn take_hidden_out(call: ToolCall) -> (ToolCall, bool) {
 /// The arguments without hidden thinking; borrowed if there is none.
 ///
 /// Of arguments that cannot be parsed but may contain thinking, only their fault is left, so that
-/// whoever refuses them can name it: cut-off arguments stay cut off.
+/// the code that refuses them can name it: cut-off arguments stay cut off.
 #[must_use]
 pub fn without_hidden_arguments(arguments: &Arguments) -> Cow<'_, Arguments> {
     let text = arguments.as_str();
