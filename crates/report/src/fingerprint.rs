@@ -67,11 +67,11 @@ fn conversation(transcript: &Transcript, turn: usize) -> Value {
     /// Enough to tell conversations apart; all calls of a long one would take long for each finding.
     const CALLS: usize = 16;
     let before = transcript.messages.get(..turn).unwrap_or(&transcript.messages);
-    let asked = [before.iter().find(asks), before.iter().rev().find(asks)];
-    let asked = asked.map(|message| message.map(|message| message.text.as_str()));
+    let requests = [before.iter().find(asks), before.iter().rev().find(asks)];
+    let requests = requests.map(|message| message.map(|message| message.text.as_str()));
     let calls = before.iter().rev().flat_map(|message| &message.calls).take(CALLS);
     let calls: Vec<[&str; 2]> = calls.map(|call| [call.id.as_str(), call.tool.as_str()]).collect();
-    json!({ "asked": asked, "calls": calls })
+    json!({ "asked": requests, "calls": calls })
 }
 
 /// Normalises to lower case, with single spaces between words and no punctuation around them.

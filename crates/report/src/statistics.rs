@@ -120,11 +120,16 @@ impl Statistics {
     pub(crate) fn grids(&self) -> Vec<Vec<Vec<String>>> {
         let mut grids = Vec::new();
         for (title, rows) in self.tables() {
-            let told = |at: usize| {
+            let is_filled = |at: usize| {
                 at == 0 || rows.iter().any(|(_, t)| t.cells().get(at - 1).is_some_and(|n| *n > 0))
             };
             let kept = |cells: Vec<String>| -> Vec<String> {
-                cells.into_iter().enumerate().filter(|(at, _)| told(*at)).map(|(_, c)| c).collect()
+                cells
+                    .into_iter()
+                    .enumerate()
+                    .filter(|(at, _)| is_filled(*at))
+                    .map(|(_, c)| c)
+                    .collect()
             };
             if rows.is_empty() {
                 continue;

@@ -45,14 +45,14 @@ impl Renderer for Csv {
         let rows = unread.problems.iter().map(|problem| {
             let mut cells: [String; COLUMNS.len()] = Default::default();
             let level = if unread.fatal { "unread" } else { "problem" };
-            let told = [
+            let filled = [
                 (0, unread.path.to_owned()),
                 (4, number(problem.line)),
                 (6, level.to_owned()),
                 (11, problem.message.clone()),
                 (14, problem.help.clone().unwrap_or_default()),
             ];
-            for (at, text) in told {
+            for (at, text) in filled {
                 cells.get_mut(at).into_iter().for_each(|cell| cell.clone_from(&text));
             }
             row(cells)

@@ -51,7 +51,7 @@ impl Html {
                 div {
                     @if cards.iter().any(Card::is_wrong) { (before(checked.transcript, turn)) }
                     div .said {
-                        (said(checked, turn, cards))
+                        (underlined(checked, turn, cards))
                         @for card in cards { (called(checked, card)) }
                     }
                 }
@@ -163,12 +163,12 @@ fn turns<'a>(checked: &Checked<'a>) -> BTreeMap<usize, Vec<Card<'a>>> {
     }
     for judgement in checked.judgements {
         let claim = &judgement.claim;
-        let told = checked.findings.iter().any(|finding| {
+        let has_finding = checked.findings.iter().any(|finding| {
             finding.code == judgement.rule
                 && finding.turn == claim.turn
                 && matches!(finding.subject, Subject::Claim { span, .. } if span == claim.span)
         });
-        if !told {
+        if !has_finding {
             turns.entry(claim.turn).or_default().push(Card::Judgement(judgement));
         }
     }
@@ -204,7 +204,7 @@ fn headline(checked: &Checked<'_>) -> Markup {
 
 /// Renders the text of a message with its claims underlined. Of two overlapping claims, the first
 /// is underlined.
-fn said(checked: &Checked<'_>, turn: usize, cards: &[Card<'_>]) -> Markup {
+fn underlined(checked: &Checked<'_>, turn: usize, cards: &[Card<'_>]) -> Markup {
     let text = checked.transcript.messages.get(turn).map_or("", |message| message.text.as_str());
     let mut spans: Vec<(usize, usize, &Card<'_>)> = cards
         .iter()

@@ -193,12 +193,12 @@ impl Text {
             Verdict::Unsupported => ("!", AnsiColor::Yellow),
             Verdict::NotCheckable => ("?", AnsiColor::BrightBlack),
         };
-        let said = self.said(&judgement.claim.text);
+        let words = self.one_line(&judgement.claim.text);
         let verdict = self.paint(
             Style::new().fg_color(Some(colour.into())),
             &format!("{mark} {:<13}", judgement.verdict.name()),
         );
-        let mut out = format!("{:margin$}{verdict} {:<6} {said}\n", "", judgement.rule.0);
+        let mut out = format!("{:margin$}{verdict} {:<6} {words}\n", "", judgement.rule.0);
         if let Some(reason) = judgement.reason {
             let line = format!("{:1$}because: {reason}", "", margin + 23);
             out.push_str(&self.faint(&line));
@@ -213,9 +213,9 @@ impl Text {
     }
 
     /// Renders the words of a claim on one line.
-    fn said(&self, words: &str) -> String {
-        let said = words.split_whitespace().collect::<Vec<_>>().join(" ");
-        visible(&shorten(&said, self.width.saturating_sub(26))).into_owned()
+    fn one_line(&self, words: &str) -> String {
+        let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        visible(&shorten(&line, self.width.saturating_sub(26))).into_owned()
     }
 
     /// Renders every clause of the agent's text: its verdict, or why it has none.
@@ -230,11 +230,11 @@ impl Text {
             let before = checked.readings.get(..at).unwrap_or_default();
             let decided: Vec<&Judgement> =
                 checked.judgements.iter().filter(|j| is_about(j, reading)).collect();
-            let told =
+            let is_repeated =
                 |judgement: &Judgement| before.iter().any(|other| is_about(judgement, other));
-            out.push_str(&format!("    {}\n", self.said(&reading.text)));
+            out.push_str(&format!("    {}\n", self.one_line(&reading.text)));
             for judgement in &decided {
-                match told(judgement) {
+                match is_repeated(judgement) {
                     true => out.push_str(&self.aside(&format!("{}, see above", judgement.rule.0))),
                     false => out.push_str(&self.claim(judgement, 8)),
                 }

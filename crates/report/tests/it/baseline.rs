@@ -96,10 +96,10 @@ fn a_fingerprint_is_of_one_conversation() {
         change(&mut other);
         Fingerprint::new(&other, finding)
     };
-    let asked = here.messages.iter().position(|m| m.role == Role::User).unwrap();
+    let request = here.messages.iter().position(|m| m.role == Role::User).unwrap();
     let called = here.messages.iter().position(|m| !m.calls.is_empty()).unwrap();
-    assert!(asked < finding.turn && called < finding.turn);
-    assert_ne!(changed(&|t| t.messages[asked].text = "Cancel another order.".into()), print);
+    assert!(request < finding.turn && called < finding.turn);
+    assert_ne!(changed(&|t| t.messages[request].text = "Cancel another order.".into()), print);
     assert_ne!(changed(&|t| t.messages[called].calls[0].id = "call-of-tuesday".into()), print);
     // What comes later changes nothing: a session grows.
     assert_eq!(changed(&|t| t.messages.push(Message::text(Role::User, "Thanks."))), print);

@@ -74,7 +74,7 @@ fn text_of_nothing() {
 }
 
 #[test]
-fn colours_only_when_asked() {
+fn colours_only_when_enabled() {
     let plain = render(ReportFormat::Text, look(), &[support()]);
     assert!(!plain.contains('\u{1b}'));
     let coloured = render(ReportFormat::Text, Look { colour: true, ..look() }, &[support()]);

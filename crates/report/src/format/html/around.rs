@@ -17,8 +17,8 @@ const LINE: usize = 140;
 /// Renders what happened since the user's last message, folded.
 pub(super) fn before(transcript: &Transcript, turn: usize) -> Markup {
     let all = transcript.messages.get(..turn).unwrap_or_default();
-    let asked = all.iter().rposition(|message| message.role == Role::User).unwrap_or(0);
-    let from = asked.max(all.len().saturating_sub(MESSAGES));
+    let request = all.iter().rposition(|message| message.role == Role::User).unwrap_or(0);
+    let from = request.max(all.len().saturating_sub(MESSAGES));
     let messages = all.get(from..).unwrap_or_default();
     let calls: usize = messages.iter().map(|message| message.calls.len()).sum();
     if messages.is_empty() {
@@ -28,7 +28,9 @@ pub(super) fn before(transcript: &Transcript, turn: usize) -> Markup {
     html! {
         details .around {
             summary { "The conversation before it: " (counted(calls, "tool call")) }
-            @if from > asked { p .record { (counted(from - asked, "earlier message")) " not shown" } }
+            @if from > request {
+                p .record { (counted(from - request, "earlier message")) " not shown" }
+            }
             @for message in messages { (message_of(message, &redactor)) }
         }
     }
