@@ -349,7 +349,7 @@ impl<V: Values> Walk<'_, V> {
 
     fn give(&mut self, mut session: Session) {
         self.given += 1;
-        if session.answers_nobody() {
+        if session.is_lone_answer() {
             // The request and the calls before it are in another log.
             session.transcript.completeness.add(Gap::CutStart, 0);
         }

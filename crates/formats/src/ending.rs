@@ -134,7 +134,7 @@ pub(crate) fn read_word(word: Option<&str>, outcome: &mut Outcome, session: &mut
 /// Marks the outcome of a result as unknown if it has neither text nor a reported end, but members
 /// that were not understood.
 pub(crate) fn read_rest(fields: &Fields<'_>, outcome: &mut Outcome, session: &mut Session) {
-    let told = outcome.is_error == Some(true)
+    let has_end = outcome.is_error == Some(true)
         || outcome.exit_code.is_some()
         || outcome.refused
         || outcome.running;
@@ -144,7 +144,7 @@ pub(crate) fn read_rest(fields: &Fields<'_>, outcome: &mut Outcome, session: &mu
         let empty = matches!(raw.get(), "null" | "\"\"" | "[]" | "{}" | "false");
         !BESIDE.contains(&name) && !number && !empty
     };
-    if !told && outcome.text.is_empty() && fields.left().any(more) {
+    if !has_end && outcome.text.is_empty() && fields.left().any(more) {
         unread(outcome, "content", session);
     }
 }
@@ -177,8 +177,8 @@ fn flag(raw: &RawValue) -> Option<bool> {
 
 /// The message of an error: a string, the `message` of an object, or the value verbatim.
 fn error_text(raw: &RawValue, session: &mut Session) -> String {
-    let told = Fields::from_value(raw).and_then(|mut error| error.string("message"));
-    told.map_or_else(|| content::result_text(raw, session), |told| told.into_owned())
+    let message = Fields::from_value(raw).and_then(|mut error| error.string("message"));
+    message.map_or_else(|| content::result_text(raw, session), |message| message.into_owned())
 }
 
 #[cfg(test)]

@@ -83,10 +83,10 @@ fn inspected(message: &Value) -> Value {
         message.remove(known);
     }
     if let Some(error) = message.remove("error").filter(|error| !error.is_null()) {
-        let said = error.get("message").map(word).unwrap_or_default();
+        let text = error.get("message").map(word).unwrap_or_default();
         let empty = message.get("content").is_none_or(|content| content == "");
         if empty {
-            message.insert("content".to_owned(), said.into());
+            message.insert("content".to_owned(), text.into());
         }
         message.insert("is_error".to_owned(), true.into());
     }
@@ -96,17 +96,17 @@ fn inspected(message: &Value) -> Value {
 /// A row of promptfoo: the prompt, which is usually a conversation as text, and the response.
 fn prompted(row: &Value) -> Option<Value> {
     let raw = row.pointer("/prompt/raw")?.as_str()?;
-    let asked = match serde_json::from_str(raw) {
+    let prompt = match serde_json::from_str(raw) {
         Ok(Value::Array(messages)) => Some(messages),
-        Ok(Value::Object(mut asked)) => match asked.remove("messages") {
+        Ok(Value::Object(mut prompt)) => match prompt.remove("messages") {
             Some(Value::Array(messages)) => Some(messages),
             _ => None,
         },
         _ => None,
     };
     // If the prompt is plain text, the row does not show the tools the agent may have called.
-    let recorded = asked.is_some();
-    let mut messages = asked.unwrap_or_else(|| vec![json!({ "role": "user", "content": raw })]);
+    let recorded = prompt.is_some();
+    let mut messages = prompt.unwrap_or_else(|| vec![json!({ "role": "user", "content": raw })]);
     match row.pointer("/response/output")? {
         Value::String(text) => messages.push(json!({ "role": "assistant", "content": text })),
         output @ Value::Object(members) if members.contains_key("role") => {
@@ -184,7 +184,7 @@ mod tests {
     fn read(value: &Value) -> Option<String> {
         let texts = rows(&value.to_string())?.conversations;
         let whole: Value = serde_json::from_str(texts.first()?).unwrap();
-        let said = |message: &Value| {
+        let line = |message: &Value| {
             let role = message["role"].as_str().unwrap();
             let failed = if message["is_error"] == true { " failed" } else { "" };
             let calls = message["tool_calls"].as_array().map_or(0, Vec::len);
@@ -193,13 +193,13 @@ mod tests {
         };
         let messages = whole["messages"].as_array().unwrap();
         let unread = if whole.get("tool_calls").is_some() { ", calls not recorded" } else { "" };
-        let shown: Vec<String> = messages.iter().map(said).collect();
+        let shown: Vec<String> = messages.iter().map(line).collect();
         Some(format!("{}: {}{unread}", word(&whole["id"]), shown.join(" | ")))
     }
 
     #[test]
     fn rows_are_conversations() {
-        let asked = json!([{ "role": "user", "content": "Go." }]);
+        let prompt = json!([{ "role": "user", "content": "Go." }]);
         for (value, expected) in [
             (
                 json!({ "samples": [{ "id": 7, "epoch": 1, "messages": [
@@ -211,7 +211,7 @@ mod tests {
             ),
             (
                 json!({ "results": { "results": [{
-                    "prompt": { "raw": asked.to_string() }, "response": { "output": "Done." },
+                    "prompt": { "raw": prompt.to_string() }, "response": { "output": "Done." },
                 }] } }),
                 "null: user Go. | assistant Done.",
             ),

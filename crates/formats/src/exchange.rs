@@ -80,16 +80,17 @@ pub(crate) fn composed(text: &str) -> Option<String> {
         unread = unread.or(Some((name, raw)));
         answer(raw, DEPTH)
     });
-    let asked = match own {
+    let request = match own {
         Some(own) if answered.is_some() => own,
         Some(_) => return None,
         None => None,
     };
-    let asked = asked.or_else(|| REQUESTS.iter().find_map(|name| conversation(fields.take(name)?)));
-    if asked.is_none() && answered.is_none() {
+    let request =
+        request.or_else(|| REQUESTS.iter().find_map(|name| conversation(fields.take(name)?)));
+    if request.is_none() && answered.is_none() {
         return None;
     }
-    let Conversation { mut messages, mut tools, model } = asked.unwrap_or_default();
+    let Conversation { mut messages, mut tools, model } = request.unwrap_or_default();
     let model = fields.string("model").map(Cow::into_owned).or(answered_by).or(model);
     if tools.is_none() {
         tools = PARAMETERS.iter().find_map(|name| {
@@ -155,8 +156,9 @@ fn conversation_of(fields: &mut Fields<'_>) -> Option<Conversation> {
 
 fn messages(raw: &RawValue) -> Option<Vec<String>> {
     let list = fields::array(raw)?;
-    let told = |raw: &&RawValue| Fields::from_value(raw).is_some_and(|fields| fields.has("role"));
-    let all = !list.is_empty() && list.iter().all(told);
+    let has_role =
+        |raw: &&RawValue| Fields::from_value(raw).is_some_and(|fields| fields.has("role"));
+    let all = !list.is_empty() && list.iter().all(has_role);
     all.then(|| list.into_iter().map(|raw| raw.get().to_owned()).collect())
 }
 
@@ -200,11 +202,11 @@ mod tests {
 
     use super::*;
 
-    fn asked() -> Value {
+    fn user_messages() -> Value {
         json!([{ "role": "user", "content": "Cancel it." }])
     }
 
-    fn said() -> Value {
+    fn assistant_message() -> Value {
         json!({ "role": "assistant", "content": "It is cancelled." })
     }
 
@@ -219,8 +221,8 @@ mod tests {
 
     #[test]
     fn exchanges_are_conversations() {
-        let completion = json!({ "choices": [{ "message": said() }] });
-        let request = json!({ "messages": asked(), "tools": [] });
+        let completion = json!({ "choices": [{ "message": assistant_message() }] });
+        let request = json!({ "messages": user_messages(), "tools": [] });
         for (exchange, expected) in [
             (json!({ "request": request, "response": completion }), ": user assistant with tools"),
             (
@@ -232,22 +234,31 @@ mod tests {
                 json!({ "custom_id": "c", "response": { "status_code": 200, "body": completion } }),
                 "c: assistant",
             ),
-            (json!({ "custom_id": "c", "result": { "message": said() } }), "c: assistant"),
-            (json!({ "input": asked(), "output": [{ "message": said() }] }), ": user assistant"),
             (
-                json!({ "input": request.to_string(), "output": said().to_string() }),
+                json!({ "custom_id": "c", "result": { "message": assistant_message() } }),
+                "c: assistant",
+            ),
+            (
+                json!({ "input": user_messages(), "output": [{ "message": assistant_message() }] }),
+                ": user assistant",
+            ),
+            (
+                json!({ "input": request.to_string(), "output": assistant_message().to_string() }),
                 ": user assistant with tools",
             ),
             (
                 json!({
-                    "messages": asked(), "response": completion,
+                    "messages": user_messages(), "response": completion,
                     "model_parameters": { "tools": [] },
                 }),
                 ": user assistant with tools",
             ),
-            (json!({ "task_id": 1, "traj": asked() }), ": user"),
+            (json!({ "task_id": 1, "traj": user_messages() }), ": user"),
             (
-                json!({ "request": { "system": "Be brief.", "messages": asked() }, "response": said() }),
+                json!({
+                    "request": { "system": "Be brief.", "messages": user_messages() },
+                    "response": assistant_message(),
+                }),
                 ": system user assistant",
             ),
         ] {
@@ -258,18 +269,19 @@ mod tests {
     #[test]
     fn anything_else_is_none() {
         for other in [
-            json!({ "messages": asked() }),
-            json!({ "messages": asked(), "response": null }),
-            said(),
-            json!({ "choices": [{ "message": said() }] }),
+            json!({ "messages": user_messages() }),
+            json!({ "messages": user_messages(), "response": null }),
+            assistant_message(),
+            json!({ "choices": [{ "message": assistant_message() }] }),
             json!({ "input": "Cancel it.", "output": "It is cancelled." }),
             json!({ "input": [], "output": {} }),
             json!({ "body": "text", "result": 7 }),
-            json!([asked()]),
+            json!([user_messages()]),
         ] {
             assert_eq!(composed(&other.to_string()), None, "{other}");
         }
-        let deep = format!("{}{}{}", "{\"response\":".repeat(9), said(), "}".repeat(9));
+        let deep =
+            format!("{}{}{}", "{\"response\":".repeat(9), assistant_message(), "}".repeat(9));
         assert_eq!(composed(&deep), None);
     }
 }

@@ -107,11 +107,11 @@ impl<'de> Visitor<'de> for Members {
         let mut seen: Option<HashSet<Cow<'de, str>>> = None;
         while let Some(Key(key)) = map.next_key()? {
             let value: &'de RawValue = map.next_value()?;
-            let stands = match &mut seen {
+            let is_repeated = match &mut seen {
                 Some(seen) => !seen.insert(key.clone()),
                 None => members.iter().any(|(other, _)| *other == key),
             };
-            if stands {
+            if is_repeated {
                 repeated.push(key.clone().into_owned());
                 if let Some(member) = members.iter_mut().find(|(other, _)| *other == key) {
                     member.1 = Some(value);

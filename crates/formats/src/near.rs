@@ -21,7 +21,7 @@ const SPEAKERS: [&str; 11] = [
 ];
 
 /// Members that hold the text of a message.
-const SAID: [&str; 10] =
+const TEXTS: [&str; 10] =
     ["content", "text", "message", "utterance", "value", "body", "msg", "data", "answer", "output"];
 
 /// Names of agents and people in logs.
@@ -73,7 +73,7 @@ impl Found {
 /// The relevant members of a message.
 struct Message {
     speaker: String,
-    said: String,
+    text: String,
     /// The names used for the agent and the user.
     names: [Option<String>; 2],
 }
@@ -83,8 +83,8 @@ impl Message {
         let members = value.as_object()?;
         let is_text = |name: &&&str| members.get(**name).is_some_and(Value::is_string);
         let speaker = SPEAKERS.iter().find(is_text)?;
-        let said = SAID.iter().find(|name| is_text(name) && *name != speaker)?;
-        Some(Self { speaker: (*speaker).to_owned(), said: (*said).to_owned(), names: [None, None] })
+        let text = TEXTS.iter().find(|name| is_text(name) && *name != speaker)?;
+        Some(Self { speaker: (*speaker).to_owned(), text: (*text).to_owned(), names: [None, None] })
     }
 
     fn program(&self) -> String {
@@ -100,7 +100,7 @@ impl Message {
             let ends = " end".repeat(renamed.len());
             role = format!("(.{} | {}.{ends})", self.speaker, cases.collect::<String>());
         }
-        format!("{{role: {role}, content: .{}}}", self.said)
+        format!("{{role: {role}, content: .{}}}", self.text)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::session::Session;
 pub(crate) struct Parts<'s> {
     pub(crate) session: &'s mut Session,
     bare: Message,
-    said: Message,
+    message: Message,
     reasoning: String,
     outcomes: Vec<Outcome>,
     /// Ids of this message's calls, and of those answered in this message.
@@ -20,11 +20,11 @@ pub(crate) struct Parts<'s> {
 
 impl<'s> Parts<'s> {
     pub(crate) fn new(bare: Message, session: &'s mut Session) -> Self {
-        let said = bare.clone();
+        let message = bare.clone();
         Self {
             session,
             bare,
-            said,
+            message,
             reasoning: String::new(),
             outcomes: Vec::new(),
             called: HashSet::new(),
@@ -39,7 +39,7 @@ impl<'s> Parts<'s> {
     pub(crate) fn text(&mut self, text: &str) {
         if !text.is_empty() {
             self.after_results();
-            join(&mut self.said.text, text);
+            join(&mut self.message.text, text);
         }
     }
 
@@ -59,7 +59,7 @@ impl<'s> Parts<'s> {
         if call.line == 0 {
             call.line = self.bare.line;
         }
-        self.said.calls.push(call);
+        self.message.calls.push(call);
     }
 
     /// Adds a result; if the message repeats a result, the first counts.
@@ -86,9 +86,9 @@ impl<'s> Parts<'s> {
             let kind = MessageKind::Reasoning;
             self.session.push(Message { kind, text: reasoning, ..bare() });
         }
-        let said = std::mem::replace(&mut self.said, bare());
-        if !said.text.is_empty() || !said.calls.is_empty() {
-            self.session.push(said);
+        let message = std::mem::replace(&mut self.message, bare());
+        if !message.text.is_empty() || !message.calls.is_empty() {
+            self.session.push(message);
         }
         let outcomes = std::mem::take(&mut self.outcomes);
         if !outcomes.is_empty() {

@@ -21,7 +21,7 @@ pub(crate) fn read_item(
 ) -> bool {
     let mut message = Message { line, time, ..Message::text(Role::Assistant, "") };
     match kind {
-        "message" | "agent_message" | "reasoning" => said(kind, fields, &mut message, session),
+        "message" | "agent_message" | "reasoning" => read_text(kind, fields, &mut message, session),
         "function_call" | "custom_tool_call" => {
             let name = fields.string("name").unwrap_or_default().into_owned();
             let raw = fields.take("arguments").or_else(|| fields.take("input"));
@@ -69,7 +69,7 @@ pub(crate) fn read_item(
 }
 
 /// Reads a text or a thought of the user, the agent or another agent.
-fn said(kind: &str, fields: &mut Fields<'_>, message: &mut Message, session: &mut Session) {
+fn read_text(kind: &str, fields: &mut Fields<'_>, message: &mut Message, session: &mut Session) {
     let mut read = |name| Some(blocks::read_blocks(fields.take(name)?, message.line, session));
     match kind {
         "reasoning" => {

@@ -15,7 +15,7 @@ use crate::written::read_written;
 pub(crate) struct Session {
     pub(crate) transcript: Transcript,
     /// Positions of messages and results by id, for logs that record things several times.
-    pub(crate) told: HashMap<String, usize>,
+    pub(crate) positions: HashMap<String, usize>,
     /// The positions of earlier messages that the part being read may repeat.
     repeats: HashMap<String, VecDeque<usize>>,
     /// The first member with an agent's answer that was not understood, and its line.
@@ -101,13 +101,13 @@ fn may_hold_calls(name: &str) -> bool {
 }
 
 /// Maximum number of problems of one kind that are reported line by line.
-const TOLD: usize = 20;
+const MOST_REPORTED: usize = 20;
 
 impl Session {
     pub(crate) fn new(id: impl Into<String>, format: Format) -> Self {
         Self {
             transcript: Transcript::new(id, format),
-            told: HashMap::new(),
+            positions: HashMap::new(),
             repeats: HashMap::new(),
             unread_answer: None,
             problems: Vec::new(),
@@ -271,13 +271,13 @@ impl Session {
     }
 
     /// Whether there are agent messages but no user messages: a lone answer without its history.
-    pub(crate) fn answers_nobody(&self) -> bool {
-        let said = |role: Role| self.transcript.messages.iter().any(|m| m.role == role);
+    pub(crate) fn is_lone_answer(&self) -> bool {
+        let has_message = |role: Role| self.transcript.messages.iter().any(|m| m.role == role);
         // A record in our own format is complete.
         self.transcript.format != Format::Fk
             && self.transcript.receipts.is_none()
-            && said(Role::Assistant)
-            && !said(Role::User)
+            && has_message(Role::Assistant)
+            && !has_message(Role::User)
     }
 
     /// The id of the latest call; empty when there is none.
@@ -323,7 +323,7 @@ impl Session {
         }
         if end == End::Document {
             // The source reports it.
-        } else if self.unparsed < TOLD {
+        } else if self.unparsed < MOST_REPORTED {
             self.problem(line, format!("not JSON: {}", WrongJson::new(error).what));
         } else {
             self.skip("line that is not JSON");
@@ -396,8 +396,8 @@ impl Session {
         if let Some(at) = unknown {
             self.transcript.completeness.add(Gap::UnknownCalls, at);
         }
-        let more = orphans.len().saturating_sub(TOLD);
-        self.problems.extend(orphans.into_iter().take(TOLD));
+        let more = orphans.len().saturating_sub(MOST_REPORTED);
+        self.problems.extend(orphans.into_iter().take(MOST_REPORTED));
         if more > 0 {
             self.problem(0, format!("{more} more results refer to unrecorded calls"));
         }

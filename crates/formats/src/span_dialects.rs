@@ -8,20 +8,20 @@ use serde_json::{Map, Value, json};
 use crate::otlp::{self, Span};
 
 const OPERATION: &str = "gen_ai.operation.name";
-const ASKED: &str = "gen_ai.input.messages";
+const REQUESTED: &str = "gen_ai.input.messages";
 const ANSWERED: &str = "gen_ai.output.messages";
 const TOOLS: &str = "gen_ai.tool.definitions";
 
 /// Translates the attributes of a span that does not follow the convention.
 pub(crate) fn translate(span: &mut Span) {
-    if span.attributes.contains_key(ASKED) || span.attributes.contains_key(ANSWERED) {
+    if span.attributes.contains_key(REQUESTED) || span.attributes.contains_key(ANSWERED) {
         let chat = || Value::from("chat");
         span.attributes.entry(OPERATION.to_owned()).or_insert_with(chat);
         return;
     }
     let dialects = [openinference, openllmetry, vercel, mlflow, langfuse];
-    if let Some(told) = dialects.iter().find_map(|dialect| dialect(span)) {
-        for (key, value) in told.attributes() {
+    if let Some(content) = dialects.iter().find_map(|dialect| dialect(span)) {
+        for (key, value) in content.attributes() {
             span.attributes.insert(key.to_owned(), value);
         }
     }
@@ -56,7 +56,7 @@ pub(crate) fn only_wraps(span: &Span) -> bool {
 enum SpanContent {
     /// A request to a model with the messages of both sides.
     Chat {
-        asked: Vec<Value>,
+        requested: Vec<Value>,
         answered: Vec<Value>,
         tools: Option<Value>,
     },
@@ -71,22 +71,22 @@ enum SpanContent {
 impl SpanContent {
     fn attributes(self) -> Vec<(&'static str, Value)> {
         match self {
-            Self::Chat { asked, answered, tools } => {
-                let mut told = vec![
+            Self::Chat { requested, answered, tools } => {
+                let mut attributes = vec![
                     (OPERATION, Value::from("chat")),
-                    (ASKED, asked.into()),
+                    (REQUESTED, requested.into()),
                     (ANSWERED, answered.into()),
                 ];
-                told.extend(tools.map(|tools| (TOOLS, tools)));
-                told
+                attributes.extend(tools.map(|tools| (TOOLS, tools)));
+                attributes
             }
             Self::Tool { id, name, arguments, result } => {
-                let mut told =
+                let mut attributes =
                     vec![(OPERATION, Value::from("execute_tool")), ("gen_ai.tool.name", name)];
-                told.extend(id.map(|id| ("gen_ai.tool.call.id", id)));
-                told.extend(arguments.map(|a| ("gen_ai.tool.call.arguments", a)));
-                told.extend(result.map(|result| ("gen_ai.tool.call.result", result)));
-                told
+                attributes.extend(id.map(|id| ("gen_ai.tool.call.id", id)));
+                attributes.extend(arguments.map(|a| ("gen_ai.tool.call.arguments", a)));
+                attributes.extend(result.map(|result| ("gen_ai.tool.call.result", result)));
+                attributes
             }
         }
     }
@@ -109,14 +109,14 @@ fn openinference(span: &Span) -> Option<SpanContent> {
     let kind = text(span, "openinference.span.kind")?;
     match kind {
         "LLM" => {
-            let asked = numbered(&span.attributes, "llm.input_messages.");
+            let requested = numbered(&span.attributes, "llm.input_messages.");
             let answered = numbered(&span.attributes, "llm.output_messages.");
             let tools = numbered(&span.attributes, "llm.tools.")
                 .into_iter()
                 .filter_map(|tool| Some(structured(tool.pointer("/tool/json_schema")?.clone())));
             let tools: Vec<Value> = tools.collect();
             Some(SpanContent::Chat {
-                asked: asked.into_iter().map(inner_message).collect(),
+                requested: requested.into_iter().map(inner_message).collect(),
                 answered: answered.into_iter().map(inner_message).collect(),
                 tools: (!tools.is_empty()).then(|| tools.into()),
             })
@@ -161,7 +161,7 @@ fn openllmetry(span: &Span) -> Option<SpanContent> {
             result: value(span, "traceloop.entity.output"),
         });
     }
-    let asked = numbered(&span.attributes, "gen_ai.prompt.");
+    let requested = numbered(&span.attributes, "gen_ai.prompt.");
     let answered = numbered(&span.attributes, "gen_ai.completion.");
     let tools = numbered(&span.attributes, "llm.request.functions.");
     let tools = (!tools.is_empty()).then(|| {
@@ -173,8 +173,8 @@ fn openllmetry(span: &Span) -> Option<SpanContent> {
         };
         tools.into_iter().map(schema).collect()
     });
-    (!asked.is_empty() || !answered.is_empty()).then_some(SpanContent::Chat {
-        asked,
+    (!requested.is_empty() || !answered.is_empty()).then_some(SpanContent::Chat {
+        requested,
         answered,
         tools,
     })
@@ -189,14 +189,14 @@ fn vercel(span: &Span) -> Option<SpanContent> {
             result: value(span, "ai.toolCall.result"),
         });
     }
-    let asked = structured(value(span, "ai.prompt.messages")?);
-    let asked = asked.as_array()?.iter().map(model_message).collect();
+    let requested = structured(value(span, "ai.prompt.messages")?);
+    let requested = requested.as_array()?.iter().map(model_message).collect();
     let calls = value(span, "ai.response.toolCalls").map(structured);
     let calls: Vec<Value> =
         calls.iter().filter_map(Value::as_array).flatten().map(tool_call).collect();
-    let said = text(span, "ai.response.text").unwrap_or_default();
-    let answered = vec![json!({ "role": "assistant", "content": said, "tool_calls": calls })];
-    Some(SpanContent::Chat { asked, answered, tools: None })
+    let reply = text(span, "ai.response.text").unwrap_or_default();
+    let answered = vec![json!({ "role": "assistant", "content": reply, "tool_calls": calls })];
+    Some(SpanContent::Chat { requested, answered, tools: None })
 }
 
 fn tool_call(call: &Value) -> Value {
@@ -230,38 +230,38 @@ fn model_message(message: &Value) -> Value {
 
 fn mlflow(span: &Span) -> Option<SpanContent> {
     let kind = structured(value(span, "mlflow.spanType")?);
-    let asked = value(span, "mlflow.spanInputs").map(structured);
+    let requested = value(span, "mlflow.spanInputs").map(structured);
     let answered = value(span, "mlflow.spanOutputs").map(structured);
-    exchange(kind.as_str()?, &span.name, asked, answered)
+    exchange(kind.as_str()?, &span.name, requested, answered)
 }
 
 fn langfuse(span: &Span) -> Option<SpanContent> {
     let kind = text(span, otlp::KIND)?.to_owned();
-    let asked = value(span, otlp::INPUT).map(structured);
+    let requested = value(span, otlp::INPUT).map(structured);
     let answered = value(span, otlp::OUTPUT).map(structured);
     let name = text(span, otlp::NAME).unwrap_or(&span.name);
-    exchange(&kind, name, asked, answered)
+    exchange(&kind, name, requested, answered)
 }
 
 /// Translates a span that holds its input and output verbatim.
 fn exchange(
     kind: &str,
     name: &str,
-    asked: Option<Value>,
+    requested: Option<Value>,
     answered: Option<Value>,
 ) -> Option<SpanContent> {
     match kind {
         "CHAT_MODEL" | "LLM" | "GENERATION" => {
-            let asked = asked?;
-            let tools = asked.get("tools").cloned();
-            let messages = asked.get("messages").unwrap_or(&asked).as_array()?.clone();
+            let requested = requested?;
+            let tools = requested.get("tools").cloned();
+            let messages = requested.get("messages").unwrap_or(&requested).as_array()?.clone();
             let answered = answered.map(answer).into_iter().collect();
-            Some(SpanContent::Chat { asked: messages, answered, tools })
+            Some(SpanContent::Chat { requested: messages, answered, tools })
         }
         "TOOL" => Some(SpanContent::Tool {
             id: None,
             name: name.into(),
-            arguments: asked,
+            arguments: requested,
             result: answered,
         }),
         _ => None,

@@ -25,20 +25,21 @@ pub(crate) fn read_written(format: Format, messages: &mut [Message]) -> Option<u
         let Some((before, rest)) = messages.split_at_mut_checked(at) else { continue };
         let Some(message) = rest.first_mut() else { continue };
         let Some(results) = results_of(message) else { continue };
-        let asked = before.last_mut().filter(|asked| asked.role == Role::Assistant);
-        let calls = asked.as_ref().map(|asked| calls_of(&asked.text, &results)).unwrap_or_default();
-        let (Some(asked), true) = (asked, calls.len() == results.len()) else {
+        let request = before.last_mut().filter(|request| request.role == Role::Assistant);
+        let calls =
+            request.as_ref().map(|request| calls_of(&request.text, &results)).unwrap_or_default();
+        let (Some(request), true) = (request, calls.len() == results.len()) else {
             unread = unread.or(Some(at));
             continue;
         };
-        let (line, asked_line) = (message.line, asked.line);
+        let (line, request_line) = (message.line, request.line);
         message.role = Role::Tool;
         message.text.clear();
         message.outcomes.clear();
         for ((tool, arguments), result) in calls.into_iter().zip(results) {
             count += 1;
             let id = format!("written-{count}");
-            asked.calls.push(ToolCall { id: id.clone(), tool, arguments, line: asked_line });
+            request.calls.push(ToolCall { id: id.clone(), tool, arguments, line: request_line });
             let text = result.text;
             message.outcomes.push(Outcome { call_id: id, text, line, ..Outcome::default() });
         }
@@ -61,17 +62,17 @@ fn results_of(message: &Message) -> Option<Vec<FoundResult>> {
         _ => return None,
     };
     if text.starts_with("<tool_response>") {
-        let told = tagged(text, "tool_response").map(|text| FoundResult { tool: None, text });
-        return Some(told.collect());
+        let found = tagged(text, "tool_response").map(|text| FoundResult { tool: None, text });
+        return Some(found.collect());
     }
     if text.starts_with("<function_results>") {
         return Some(Vec::new());
     }
-    let mut told: Vec<FoundResult> = Vec::new();
+    let mut found: Vec<FoundResult> = Vec::new();
     for line in text.lines() {
-        match (heading(line), told.last_mut()) {
+        match (heading(line), found.last_mut()) {
             (Some((tool, rest)), _) => {
-                told.push(FoundResult { tool: Some(tool), text: rest.trim_start().to_owned() });
+                found.push(FoundResult { tool: Some(tool), text: rest.trim_start().to_owned() });
             }
             (None, Some(last)) => {
                 if !last.text.is_empty() {
@@ -83,7 +84,7 @@ fn results_of(message: &Message) -> Option<Vec<FoundResult>> {
             (None, None) => return None,
         }
     }
-    (!told.is_empty()).then_some(told)
+    (!found.is_empty()).then_some(found)
 }
 
 /// The tool named in `[execute_command for 'ls'] Result:`, and the rest of the line.
@@ -103,9 +104,9 @@ fn calls_of(text: &str, results: &[FoundResult]) -> Vec<(String, Arguments)> {
     let mut rest = text;
     let mut calls = Vec::new();
     for tool in named {
-        let Some((inner, behind)) = first_tagged(rest, tool) else { return Vec::new() };
+        let Some((inner, after)) = first_tagged(rest, tool) else { return Vec::new() };
         calls.push((tool.to_owned(), members(inner)));
-        rest = behind;
+        rest = after;
     }
     calls
 }
@@ -122,9 +123,9 @@ fn members(text: &str) -> Arguments {
     let mut rest = text;
     while let Some((_, begin)) = rest.split_once('<') {
         let Some((tag, _)) = begin.split_once('>') else { break };
-        let Some((inner, behind)) = first_tagged(rest, tag) else { break };
+        let Some((inner, after)) = first_tagged(rest, tag) else { break };
         members.insert(tag.to_owned(), Value::from(inner.trim_matches('\n')));
-        rest = behind;
+        rest = after;
     }
     Arguments::raw(Value::Object(members).to_string())
 }
@@ -138,8 +139,8 @@ fn first_tagged<'t>(text: &'t str, tag: &str) -> Option<(&'t str, &'t str)> {
 fn tagged<'t>(text: &'t str, tag: &'t str) -> impl Iterator<Item = String> + 't {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (inner, behind) = first_tagged(rest, tag)?;
-        rest = behind;
+        let (inner, after) = first_tagged(rest, tag)?;
+        rest = after;
         Some(inner.trim().to_owned())
     })
 }
@@ -148,12 +149,13 @@ fn tagged<'t>(text: &'t str, tag: &'t str) -> impl Iterator<Item = String> + 't 
 mod tests {
     use super::*;
 
-    fn read(said: &str, told: &str) -> (Option<usize>, String) {
-        let mut messages = [Message::text(Role::Assistant, said), Message::text(Role::User, told)];
+    fn read(request: &str, answer: &str) -> (Option<usize>, String) {
+        let mut messages =
+            [Message::text(Role::Assistant, request), Message::text(Role::User, answer)];
         let unread = read_written(Format::OpenaiChat, &mut messages);
-        let [said, told] = messages;
+        let [request, answer] = messages;
         let mut shown = String::new();
-        for (call, outcome) in said.calls.iter().zip(&told.outcomes) {
+        for (call, outcome) in request.calls.iter().zip(&answer.outcomes) {
             shown.push_str(&format!(
                 "{} {} -> {}; ",
                 call.tool,
@@ -168,7 +170,7 @@ mod tests {
     fn calls_and_results_in_texts() {
         let hermes = r#"<tool_call>{"name":"f","arguments":{"a":1}}</tool_call>"#;
         let cline = "<execute_command>\n<command>ls -l</command>\n</execute_command>";
-        for (said, told, unread, shown) in [
+        for (request, answer, unread, shown) in [
             (hermes, "<tool_response>\n7\n</tool_response>", None, "f {\"a\":1} -> 7; "),
             (
                 cline,
@@ -188,15 +190,16 @@ mod tests {
             (hermes, "Thanks. <tool_response>7</tool_response>", None, ""),
             (hermes, "Go on.", None, ""),
         ] {
-            assert_eq!(read(said, told), (unread, shown.to_owned()), "{said} {told}");
+            assert_eq!(read(request, answer), (unread, shown.to_owned()), "{request} {answer}");
         }
     }
 
     #[test]
     fn where_calls_have_a_place_texts_are_texts() {
         let call = r#"<tool_call>{"name":"f","arguments":{}}</tool_call>"#;
-        let told = "<tool_response>42 passed</tool_response>";
-        let mut messages = [Message::text(Role::Assistant, call), Message::text(Role::User, told)];
+        let answer = "<tool_response>42 passed</tool_response>";
+        let mut messages =
+            [Message::text(Role::Assistant, call), Message::text(Role::User, answer)];
         assert_eq!(read_written(Format::ClaudeCode, &mut messages), Some(1));
         assert!(messages.iter().all(|m| m.calls.is_empty() && m.outcomes.is_empty()));
     }

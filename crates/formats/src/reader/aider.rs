@@ -80,8 +80,8 @@ impl History<'_> {
             return;
         }
         // "> Model: sonnet with diff edit format"
-        if let Some(told) = text.strip_prefix("Model: ").filter(|_| role == Role::System)
-            && let Some(name) = told.split_whitespace().next()
+        if let Some(model) = text.strip_prefix("Model: ").filter(|_| role == Role::System)
+            && let Some(name) = model.split_whitespace().next()
             && let Some(session) = &mut self.session
         {
             session.next_model(name);

@@ -101,7 +101,9 @@ fn read_message(fields: &mut Fields<'_>, line: usize, session: &mut Session) {
     };
     let time = fields.take("create_time").and_then(time::millis);
     let recipient = fields.string("recipient").filter(|recipient| recipient != "all");
-    if let Some(model) = fields.object("metadata").and_then(|mut told| told.string("model_slug")) {
+    if let Some(model) =
+        fields.object("metadata").and_then(|mut metadata| metadata.string("model_slug"))
+    {
         session.next_model(&model);
     }
     let Some(mut content) = fields.object("content") else { return };

@@ -80,9 +80,9 @@ impl Messages for CopilotCli {
                 }
             }
             "session.compaction_complete" | "session.truncation" => session.gap(Gap::Compacted),
-            "system.message" => read_said(&mut data, bare(Role::System), session),
-            "user.message" => read_said(&mut data, bare(Role::User), session),
-            "assistant.message" => read_said(&mut data, bare(Role::Assistant), session),
+            "system.message" => read_message(&mut data, bare(Role::System), session),
+            "user.message" => read_message(&mut data, bare(Role::User), session),
+            "assistant.message" => read_message(&mut data, bare(Role::Assistant), session),
             "assistant.reasoning" => {
                 let text = data.string("content").unwrap_or_default().into_owned();
                 let kind = MessageKind::Reasoning;
@@ -118,7 +118,7 @@ fn read_start(data: &mut Fields<'_>, session: &mut Session) {
     }
 }
 
-fn read_said(data: &mut Fields<'_>, bare: Message, session: &mut Session) {
+fn read_message(data: &mut Fields<'_>, bare: Message, session: &mut Session) {
     let line = bare.line;
     if bare.role == Role::Assistant
         && let Some(model) = data.string("model")
@@ -129,14 +129,14 @@ fn read_said(data: &mut Fields<'_>, bare: Message, session: &mut Session) {
     let mut out = Parts::new(bare, session);
     out.reasoning(&data.string("reasoningText").unwrap_or_default());
     if let Some(raw) = data.take("content") {
-        let said = blocks::read_blocks(raw, line, out.session);
-        out.text(&said.text);
+        let content = blocks::read_blocks(raw, line, out.session);
+        out.text(&content.text);
     }
     for raw in requests {
         match Fields::from_value(raw) {
             Some(mut request) => {
                 let call = call(&mut request, "name");
-                out.session.told.insert(call.id.clone(), line);
+                out.session.positions.insert(call.id.clone(), line);
                 out.call(call);
                 request.pass_over(&["type", "toolTitle", "intentionSummary"]);
                 out.session.leave(&request);
@@ -163,7 +163,7 @@ fn call(fields: &mut Fields<'_>, name: &str) -> ToolCall {
 /// Adds a call that no earlier message requested.
 fn read_start_of_call(data: &mut Fields<'_>, bare: Message, session: &mut Session) {
     let call = call(data, "toolName");
-    if session.told.insert(call.id.clone(), bare.line).is_none() {
+    if session.positions.insert(call.id.clone(), bare.line).is_none() {
         session.push(Message { calls: vec![call], ..bare });
     }
 }

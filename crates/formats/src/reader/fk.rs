@@ -60,21 +60,21 @@ impl Values for Fk {
         if let Some(raw) = fields.take("toolRegistry") {
             session.tools(raw, place.line_of(raw.get()));
         }
-        let mut asked = Message { line, ..Message::text(Role::Assistant, "") };
+        let mut request = Message { line, ..Message::text(Role::Assistant, "") };
         let mut answered = Message { line, ..Message::text(Role::Tool, "") };
         for raw in fields.array("invocations").unwrap_or_default() {
             let line = place.line_of(raw.get());
-            invocation(raw, line, session, &mut asked, &mut answered);
+            invocation(raw, line, session, &mut request, &mut answered);
         }
         for raw in fields.array("steps").unwrap_or_default() {
             let line = place.line_of(raw.get());
-            step(raw, line, session, &mut asked, &mut answered);
+            step(raw, line, session, &mut request, &mut answered);
         }
         if let Some(raw) = fields.take("receipts") {
             read_receipts(raw, place.line_of(raw.get()), session);
         }
-        if !asked.calls.is_empty() {
-            session.push(asked);
+        if !request.calls.is_empty() {
+            session.push(request);
             session.push(answered);
         }
         match fields.take("output") {
@@ -93,12 +93,12 @@ fn invocation(
     raw: &RawValue,
     line: usize,
     session: &mut Session,
-    asked: &mut Message,
+    request: &mut Message,
     answered: &mut Message,
 ) {
-    let id = format!("invocation-{}", asked.calls.len() + 1);
+    let id = format!("invocation-{}", request.calls.len() + 1);
     if let Some(tool) = fields::string(raw) {
-        return pair(id, &tool, None, Outcome::default(), line, asked, answered);
+        return pair(id, &tool, None, Outcome::default(), line, request, answered);
     }
     let Some(mut fields) = Fields::from_value(raw) else {
         return session.problem(line, "an invocation is not an object");
@@ -115,11 +115,11 @@ fn invocation(
     }
     ending::read_members(&["status", "error", "is_error"], &mut fields, &mut outcome, session);
     if let Some(time) = fields.take("timestamp").and_then(time::millis) {
-        asked.time = asked.time.or(Some(time));
+        request.time = request.time.or(Some(time));
     }
     ending::read_rest(&fields, &mut outcome, session);
     session.leave(&fields);
-    pair(id, &tool, arguments, outcome, line, asked, answered);
+    pair(id, &tool, arguments, outcome, line, request, answered);
 }
 
 /// Reads a workflow step as a call with its own name and a success flag.
@@ -127,7 +127,7 @@ fn step(
     raw: &RawValue,
     line: usize,
     session: &mut Session,
-    asked: &mut Message,
+    request: &mut Message,
     answered: &mut Message,
 ) {
     let Some(mut fields) = Fields::from_value(raw) else {
@@ -144,8 +144,8 @@ fn step(
     };
     let outcome = Outcome { text, is_error: Some(!succeeded), ..Outcome::default() };
     session.leave(&fields);
-    let id = format!("step-{}", asked.calls.len() + 1);
-    pair(id, &name, None, outcome, line, asked, answered);
+    let id = format!("step-{}", request.calls.len() + 1);
+    pair(id, &name, None, outcome, line, request, answered);
 }
 
 fn pair(
@@ -154,10 +154,10 @@ fn pair(
     arguments: Option<&RawValue>,
     outcome: Outcome,
     line: usize,
-    asked: &mut Message,
+    request: &mut Message,
     answered: &mut Message,
 ) {
     let arguments = fields::arguments(arguments);
-    asked.calls.push(ToolCall { id: id.clone(), tool: tool.to_owned(), arguments, line });
+    request.calls.push(ToolCall { id: id.clone(), tool: tool.to_owned(), arguments, line });
     answered.outcomes.push(Outcome { call_id: id, line, ..outcome });
 }

@@ -105,7 +105,7 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
     let bare = Message { line, time, ..Message::text(role, "") };
     let thoughts = thoughts(&mut fields);
     let id = fields.string("id").map(Cow::into_owned);
-    let again = id.as_ref().is_some_and(|id| session.told.contains_key(id));
+    let again = id.as_ref().is_some_and(|id| session.positions.contains_key(id));
     if !thoughts.is_empty() && !again {
         session.push(Message { kind: MessageKind::Reasoning, text: thoughts, ..bare.clone() });
     }
@@ -148,9 +148,9 @@ fn read_head(fields: &mut Fields<'_>, place: &mut Locator<'_>, session: &mut Ses
 
 /// Adds results that were not recorded before, as a message of their own.
 fn add_outcomes(mut outcomes: Vec<Outcome>, bare: Message, session: &mut Session) {
-    outcomes.retain(|outcome| !session.told.contains_key(&outcome.call_id));
+    outcomes.retain(|outcome| !session.positions.contains_key(&outcome.call_id));
     for outcome in outcomes.iter().filter(|outcome| !outcome.running) {
-        session.told.insert(outcome.call_id.clone(), session.len());
+        session.positions.insert(outcome.call_id.clone(), session.len());
     }
     if outcomes.iter().any(|outcome| outcome.subagent_calls.is_some_and(|calls| calls > 0)) {
         session.gap(Gap::UnrecordedSubagent);
@@ -162,15 +162,15 @@ fn add_outcomes(mut outcomes: Vec<Outcome>, bare: Message, session: &mut Session
 
 /// Adds a message, or merges it into the earlier message with the same id.
 fn add(message: Message, id: Option<String>, session: &mut Session) {
-    let before = id.as_ref().and_then(|id| session.told.get(id).copied());
-    if let Some(told) = before.and_then(|at| session.transcript.messages.get_mut(at)) {
+    let before = id.as_ref().and_then(|id| session.positions.get(id).copied());
+    if let Some(earlier) = before.and_then(|at| session.transcript.messages.get_mut(at)) {
         for call in message.calls {
-            if !told.calls.iter().any(|known| known.id == call.id) {
-                told.calls.push(call);
+            if !earlier.calls.iter().any(|known| known.id == call.id) {
+                earlier.calls.push(call);
             }
         }
         if !message.text.is_empty() {
-            told.text = message.text;
+            earlier.text = message.text;
         }
         return;
     }
@@ -178,7 +178,7 @@ fn add(message: Message, id: Option<String>, session: &mut Session) {
         return;
     }
     if let Some(id) = id {
-        session.told.insert(id, session.len());
+        session.positions.insert(id, session.len());
     }
     session.push(message);
 }
@@ -204,7 +204,7 @@ fn read_content(
             continue;
         };
         let call_id = response.string("id").unwrap_or_default().into_owned();
-        if !session.told.contains_key(&call_id) {
+        if !session.positions.contains_key(&call_id) {
             let mut outcome = Outcome { call_id, line: message.line, ..Outcome::default() };
             read_answer(&mut response, &mut outcome, session);
             outcomes.push(outcome);
@@ -239,10 +239,10 @@ fn read_call(
         for part in ["result", "status", "resultDisplay"] {
             call.take(part);
         }
-        let said = args.and_then(Fields::from_value).and_then(|mut args| args.take("result"));
-        content::join(&mut message.text, &said.map(said_in).unwrap_or_default());
+        let report = args.and_then(Fields::from_value).and_then(|mut args| args.take("result"));
+        content::join(&mut message.text, &report.map(report_of).unwrap_or_default());
         // Its response is not a tool result.
-        session.told.insert(id, session.len());
+        session.positions.insert(id, session.len());
         return;
     }
     message.calls.push(ToolCall { id: id.clone(), tool, arguments: fields::arguments(args), line });
@@ -284,7 +284,7 @@ fn read_call(
 }
 
 /// The report of a sub-agent: a string, or the `response` of an object.
-fn said_in(raw: &RawValue) -> String {
+fn report_of(raw: &RawValue) -> String {
     if let Some(text) = fields::string(raw) {
         return text.into_owned();
     }

@@ -253,8 +253,8 @@ fn read_message(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) 
             return session.skip_part("message type", kind);
         }
     };
-    if let Some(mut told) = message.object("response_metadata") {
-        let model = told.string("model_name").or_else(|| told.string("model"));
+    if let Some(mut metadata) = message.object("response_metadata") {
+        let model = metadata.string("model_name").or_else(|| metadata.string("model"));
         model.into_iter().for_each(|model| session.next_model(&model));
     }
     message.pass_over(&["name", "id", "usage_metadata", "example", "artifact"]);

@@ -55,8 +55,8 @@ impl Messages for Letta {
         match kind.as_ref() {
             "system_message" | "user_message" | "assistant_message" => {
                 if let Some(raw) = fields.take("content") {
-                    let said = blocks::read_blocks(raw, line, out.session);
-                    out.text(&said.text);
+                    let content = blocks::read_blocks(raw, line, out.session);
+                    out.text(&content.text);
                 }
             }
             "reasoning_message" => {
@@ -68,8 +68,8 @@ impl Messages for Letta {
             "summary_message" => {
                 let text = fields.string("summary").unwrap_or_default().into_owned();
                 out.session.gap(Gap::Compacted);
-                let said = Message { line, time, ..Message::text(Role::System, text) };
-                out.session.push(Message { kind: MessageKind::Summary, ..said });
+                let summary = Message { line, time, ..Message::text(Role::System, text) };
+                out.session.push(Message { kind: MessageKind::Summary, ..summary });
             }
             "hidden_reasoning_message" | "usage_statistics" | "stop_reason" | "event_message" => {
                 return out.session.skip_named("message type", &kind);

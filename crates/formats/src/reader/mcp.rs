@@ -131,11 +131,11 @@ impl Log {
                 } else {
                     self.session.skip_named("message", &method);
                 }
-                let asked = OpenRequest {
+                let request = OpenRequest {
                     method: method.into_owned(),
                     direction: direction.map(str::to_owned),
                 };
-                self.pending.entry(id).or_default().push(asked);
+                self.pending.entry(id).or_default().push(request);
             }
             (Some(method), None) => self.session.skip_named("message", &method),
             (None, Some(id)) => self.answer(&id, fields, bare, direction),
@@ -164,29 +164,30 @@ impl Log {
         message: Message,
         direction: Option<&str>,
     ) {
-        let asked = self.pending.get_mut(id).and_then(|asked| {
+        let request = self.pending.get_mut(id).and_then(|requests| {
             // A response goes in the opposite direction of its request.
-            let place = asked.iter().rposition(|asked| match (&asked.direction, direction) {
-                (Some(one), Some(other)) => one != other,
-                _ => true,
-            })?;
-            Some(asked.remove(place))
+            let place =
+                requests.iter().rposition(|request| match (&request.direction, direction) {
+                    (Some(one), Some(other)) => one != other,
+                    _ => true,
+                })?;
+            Some(requests.remove(place))
         });
         let result = fields.take("result");
         let error = fields.take("error");
         let looks_like_call = result
             .and_then(Fields::from_value)
             .is_some_and(|result| result.has("content") || result.has("structuredContent"));
-        match asked {
-            Some(asked) if asked.method == "tools/list" => {
+        match request {
+            Some(request) if request.method == "tools/list" => {
                 if let Some(result) = result {
                     self.list(result, message.line);
                 }
             }
-            Some(asked) if asked.method == "tools/call" => {
+            Some(request) if request.method == "tools/call" => {
                 self.outcome(id, result, error, message);
             }
-            Some(asked) => self.session.skip_named("response to", &asked.method),
+            Some(request) => self.session.skip_named("response to", &request.method),
             None if looks_like_call => self.outcome(id, result, error, message),
             None => self.session.skip("response to an unrecorded request"),
         }
@@ -204,8 +205,8 @@ impl Log {
         // A response with both a result and an error has failed.
         if let Some(raw) = error {
             outcome.is_error = Some(true);
-            let told = Fields::from_value(raw).and_then(|mut error| error.string("message"));
-            outcome.text = told.map_or_else(|| raw.get().to_owned(), |told| told.into_owned());
+            let text = Fields::from_value(raw).and_then(|mut error| error.string("message"));
+            outcome.text = text.map_or_else(|| raw.get().to_owned(), |text| text.into_owned());
         } else if let Some(mut result) = result.and_then(Fields::from_value) {
             if result.string("resultType").as_deref() == Some("input_required") {
                 return self.session.skip("result that asks for input");
@@ -222,7 +223,7 @@ impl Log {
     /// Reads a tool's result. Without content, the end of the call is unknown; with content, a
     /// missing error mark means success.
     fn read_result(&mut self, result: &mut Fields<'_>, outcome: &mut Outcome) {
-        let told = ["content", "structuredContent"].iter().any(|name| result.has(name));
+        let has_content = ["content", "structuredContent"].iter().any(|name| result.has(name));
         if let Some(raw) = result.take("content") {
             blocks::read_content(raw, outcome, &mut self.session);
         }
@@ -232,7 +233,7 @@ impl Log {
         }
         ending::read_members(&["isError", "error"], result, outcome, &mut self.session);
         outcome.is_error = outcome.is_error.or(Some(false));
-        if !told && outcome.is_error == Some(false) {
+        if !has_content && outcome.is_error == Some(false) {
             ending::unread(outcome, "content", &mut self.session);
         }
         self.session.leave(result);

@@ -155,8 +155,8 @@ fn read_action_event(fields: &mut Fields<'_>, message: &mut Message, session: &m
     let emitted = function.as_mut().or(call.as_mut());
     let emitted = emitted.and_then(|emitted| emitted.take_any("arguments"));
     if tool == "finish" {
-        let said = fields.object("action").and_then(|mut action| action.string("message"));
-        content::join(&mut message.text, &said.unwrap_or_default());
+        let answer = fields.object("action").and_then(|mut action| action.string("message"));
+        content::join(&mut message.text, &answer.unwrap_or_default());
     } else {
         let arguments = fields::arguments(emitted.or_else(|| fields.take("action")));
         message.calls.push(ToolCall { id, tool, arguments, line });
@@ -223,13 +223,14 @@ fn read_action(action: &str, fields: &mut Fields<'_>, mut message: Message, sess
         }
         "finish" | "reject" => {
             let last = args.string("final_thought").unwrap_or_default();
-            let said = args.object("outputs").and_then(|mut outputs| outputs.string("content"));
+            let answer = args.object("outputs").and_then(|mut outputs| outputs.string("content"));
             message.text = thought;
             if !last.is_empty() && last != message.text.as_str() {
                 content::join(&mut message.text, &last);
             }
             if message.text.is_empty() {
-                message.text = said.or_else(|| fields.string("message")).unwrap_or_default().into();
+                message.text =
+                    answer.or_else(|| fields.string("message")).unwrap_or_default().into();
             }
         }
         "condensation" | "condensation_request" => {

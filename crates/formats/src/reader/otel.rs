@@ -72,7 +72,7 @@ impl Reader for Otel {
                 Replay {
                     session,
                     seen: HashSet::new(),
-                    asked: HashSet::new(),
+                    called: HashSet::new(),
                     answered: HashSet::new(),
                     open: Vec::new(),
                     named: HashMap::new(),
@@ -119,7 +119,7 @@ struct Replay {
     session: Session,
     /// Messages of earlier inputs; every input repeats the conversation so far.
     seen: HashSet<String>,
-    asked: HashSet<String>,
+    called: HashSet<String>,
     answered: HashSet<String>,
     /// Calls that a model requested and that no span represents yet: id and tool.
     open: Vec<(String, String)>,
@@ -300,7 +300,7 @@ impl Replay {
         let key = format!("{:?}\0{}\0{ids:?}\0{results:?}", message.role, message.text);
         if self.seen.insert(key) {
             for call in &message.calls {
-                if self.asked.insert(call.id.clone()) {
+                if self.called.insert(call.id.clone()) {
                     self.open.push((call.id.clone(), call.tool.clone()));
                 }
             }
@@ -368,7 +368,7 @@ impl Replay {
 
     fn call(&mut self, span: &Span, time: Option<i64>) {
         let id = self.call_id(span);
-        if !self.asked.insert(id.clone()) {
+        if !self.called.insert(id.clone()) {
             return;
         }
         let line = span.line;

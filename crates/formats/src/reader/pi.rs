@@ -62,7 +62,7 @@ impl Messages for Pi {
             }
             "message" => match fields.object("message") {
                 Some(mut message) => {
-                    read_said(&mut message, bare(Role::User, MessageKind::Ordinary), session);
+                    read_message(&mut message, bare(Role::User, MessageKind::Ordinary), session);
                     session.leave(&message);
                 }
                 None => session.problem(line, "the line has no `message` object"),
@@ -96,10 +96,10 @@ impl Messages for Pi {
 }
 
 /// Reads a message, a call or a result, by the role of the message.
-fn read_said(message: &mut Fields<'_>, bare: Message, session: &mut Session) {
+fn read_message(message: &mut Fields<'_>, bare: Message, session: &mut Session) {
     message.pass_over(&["timestamp", "api", "provider", "usage", "stopReason", "responseId"]);
     let role = message.string("role").unwrap_or(Cow::Borrowed("(none)"));
-    let said = match role.as_ref() {
+    let template = match role.as_ref() {
         "user" => bare,
         "assistant" => {
             if let Some(model) = message.string("model") {
@@ -128,7 +128,7 @@ fn read_said(message: &mut Fields<'_>, bare: Message, session: &mut Session) {
             return session.skip_part("message with role", role);
         }
     };
-    let mut out = Parts::new(said, session);
+    let mut out = Parts::new(template, session);
     read_content(message.take("content"), &mut out);
     out.done();
 }

@@ -39,8 +39,8 @@ impl Messages for PydanticAi {
         let role = if response { Role::Assistant } else { Role::User };
         let bare = Message { line, time, ..Message::text(role, "") };
         if let Some(text) = fields.string("instructions") {
-            let told = |m: &Message| m.role == Role::System && m.text == text;
-            if !session.transcript.messages.iter().any(told) {
+            let is_known = |m: &Message| m.role == Role::System && m.text == text;
+            if !session.transcript.messages.iter().any(is_known) {
                 session.push(Message { line, ..Message::text(Role::System, text) });
             }
         }

@@ -32,9 +32,9 @@ impl Messages for Strands {
     fn read_message(&self, fields: &mut Fields<'_>, line: usize, session: &mut Session) {
         let time = fields.take("created_at").and_then(time::millis);
         fields.pass_over(&["message_id", "updated_at"]);
-        let said = fields.object("message");
+        let original = fields.object("message");
         // A guardrail's replacement is what the model received and the user saw.
-        let Some(mut message) = fields.object("redact_message").or(said) else {
+        let Some(mut message) = fields.object("redact_message").or(original) else {
             return session.skip("document without a message");
         };
         let mut role = match message.string("role").as_deref() {
@@ -58,7 +58,7 @@ impl Messages for Strands {
         }
         message.pass_over(&["metadata"]);
         session.leave(&message);
-        let said = Message { line, time, ..Message::text(role, blocks.text) };
-        session.push(Message { calls: blocks.calls, outcomes: blocks.outcomes, ..said });
+        let text = Message { line, time, ..Message::text(role, blocks.text) };
+        session.push(Message { calls: blocks.calls, outcomes: blocks.outcomes, ..text });
     }
 }

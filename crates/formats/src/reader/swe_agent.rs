@@ -135,8 +135,8 @@ fn read_step(raw: &RawValue, place: &mut Locator<'_>, session: &mut Session) {
     if action.trim().is_empty() {
         session.push(message);
         if let Some(text) = observation.filter(|text| !text.is_empty()) {
-            let told = Message { line, ..Message::text(Role::User, text) };
-            session.push(Message { kind: MessageKind::Injected, ..told });
+            let observed = Message { line, ..Message::text(Role::User, text) };
+            session.push(Message { kind: MessageKind::Injected, ..observed });
         }
         return;
     }

@@ -6,16 +6,16 @@ use crate::shown::{fixture, read_all};
 /// All problems, including those without a session, and all gaps.
 fn problems(bytes: &[u8], options: &Options) -> (Vec<String>, Vec<Gap>, usize) {
     let (summary, readings) = read_all(bytes, options).unwrap();
-    let mut told: Vec<String> =
+    let mut reported: Vec<String> =
         summary.problems.iter().chain(&summary.broken).map(|p| p.message.clone()).collect();
     let mut gaps = Vec::new();
     let mut messages = 0;
     for reading in readings {
-        told.extend(reading.problems.iter().map(|p| format!("{}: {}", p.line, p.message)));
+        reported.extend(reading.problems.iter().map(|p| format!("{}: {}", p.line, p.message)));
         gaps.extend(reading.transcript.completeness.gaps().iter().map(|(gap, _)| *gap));
         messages += reading.transcript.messages.len();
     }
-    (told, gaps, messages)
+    (reported, gaps, messages)
 }
 
 fn forced(format: Format) -> Options {
@@ -106,8 +106,8 @@ fn a_cut_log_keeps_its_beginning() {
         }
         let text = fixture(format).trim_end();
         let cut = text.get(..text.floor_char_boundary(text.len() - 20)).unwrap();
-        let (told, gaps, messages) = problems(cut.as_bytes(), &forced(format));
-        assert!(told.iter().any(|p| p.contains("cut off")), "{}: {told:?}", format.name());
+        let (reported, gaps, messages) = problems(cut.as_bytes(), &forced(format));
+        assert!(reported.iter().any(|p| p.contains("cut off")), "{}: {reported:?}", format.name());
         assert!(gaps.contains(&Gap::CutEnd), "{}", format.name());
         // Spans are read as a whole or not at all.
         assert!(messages > 0 || format == Format::Otel, "{}", format.name());
@@ -145,8 +145,8 @@ fn a_document_must_be_readable_to_its_end() {
     ] {
         let (summary, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
         let read: usize = readings.iter().map(|r| r.transcript.messages.len()).sum();
-        let told = summary.broken.map(|problem| problem.message);
-        assert_eq!((told.as_deref(), read), (broken, messages), "{text}");
+        let reported = summary.broken.map(|problem| problem.message);
+        assert_eq!((reported.as_deref(), read), (broken, messages), "{text}");
     }
 }
 
@@ -154,15 +154,15 @@ fn a_document_must_be_readable_to_its_end() {
 #[test]
 fn a_call_that_is_cut_off_is_left_out() {
     let call = r#"{"type":"tool_use","id":"a","name":"act","input":{"x":1,"y":2}}"#;
-    let said = |part: &str| format!(r#"{{"role":"assistant","content":[{part}]}}"#);
+    let answer = |part: &str| format!(r#"{{"role":"assistant","content":[{part}]}}"#);
     let result =
         r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"done"}]}"#;
     for (text, calls) in [
-        (format!("[{},{}", said(call), said(&call.replace("\"a\"", "\"b\""))), 1),
-        (format!("[{},{result}", said(call)), 1),
-        (format!("{}\n{result}\n{}", said(call), said(call).get(..90).unwrap()), 1),
-        (format!("{}\n{}", said(call), result.get(..60).unwrap()), 1),
-        (format!("{}\n{{\"role\":", said(call)), 1),
+        (format!("[{},{}", answer(call), answer(&call.replace("\"a\"", "\"b\""))), 1),
+        (format!("[{},{result}", answer(call)), 1),
+        (format!("{}\n{result}\n{}", answer(call), answer(call).get(..90).unwrap()), 1),
+        (format!("{}\n{}", answer(call), result.get(..60).unwrap()), 1),
+        (format!("{}\n{{\"role\":", answer(call)), 1),
     ] {
         let (_, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
         let messages = readings.iter().flat_map(|reading| &reading.transcript.messages);
@@ -180,8 +180,12 @@ fn bytes_that_are_not_text_are_replaced() {
         if bytes == fixture(format).as_bytes() {
             continue;
         }
-        let (told, ..) = problems(&bytes, &forced(format));
-        assert!(told.iter().any(|p| p.contains("invalid UTF-8")), "{}: {told:?}", format.name());
+        let (reported, ..) = problems(&bytes, &forced(format));
+        assert!(
+            reported.iter().any(|p| p.contains("invalid UTF-8")),
+            "{}: {reported:?}",
+            format.name()
+        );
     }
 }
 
@@ -189,10 +193,10 @@ fn bytes_that_are_not_text_are_replaced() {
 fn a_line_over_the_limit_is_skipped() {
     for format in [Format::ClaudeCode, Format::Codex, Format::OpenaiChat, Format::Mcp] {
         let options = Options { max_line: 120, ..forced(format) };
-        let (told, ..) = problems(fixture(format).as_bytes(), &options);
+        let (reported, ..) = problems(fixture(format).as_bytes(), &options);
         assert!(
-            told.iter().any(|p| p.contains("more than the limit of 120")),
-            "{}: {told:?}",
+            reported.iter().any(|p| p.contains("more than the limit of 120")),
+            "{}: {reported:?}",
             format.name()
         );
     }
@@ -226,11 +230,11 @@ fn deep_nesting_is_no_danger() {
         ),
     ];
     for (format, text) in inside {
-        let (told, _, messages) = problems(text.as_bytes(), &forced(format));
+        let (reported, _, messages) = problems(text.as_bytes(), &forced(format));
         assert!(messages == 1 || format == Format::Otel, "{}", format.name());
         assert!(
-            format == Format::ClaudeCode || told.iter().any(|p| p.contains("recursion limit")),
-            "{}: {told:?}",
+            format == Format::ClaudeCode || reported.iter().any(|p| p.contains("recursion limit")),
+            "{}: {reported:?}",
             format.name()
         );
     }
@@ -239,14 +243,14 @@ fn deep_nesting_is_no_danger() {
 #[test]
 fn damage_in_the_middle_loses_one_line() {
     let text = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":oops}\n{\"role\":\"user\",\"content\":\"b\"}\n";
-    let (told, gaps, messages) = problems(text.as_bytes(), &Options::new("x"));
+    let (reported, gaps, messages) = problems(text.as_bytes(), &Options::new("x"));
     assert_eq!(messages, 2);
     assert_eq!(gaps, [Gap::Unreadable]);
-    assert!(told[0].starts_with("2: not JSON"), "{told:?}");
+    assert!(reported[0].starts_with("2: not JSON"), "{reported:?}");
 }
 
 #[test]
-fn a_result_without_a_call_is_kept_and_told() {
+fn a_result_without_a_call_is_kept_and_reported() {
     let text = r#"{"messages":[{"role":"tool","tool_call_id":"ghost","content":"boo"}]}"#;
     let (_, readings) = read_all(text.as_bytes(), &Options::new("x")).unwrap();
     assert_eq!(readings[0].transcript.messages[0].outcomes[0].text, "boo");
@@ -262,12 +266,12 @@ fn parents_in_a_circle() {
         )
     };
     let circle = [line("a", "c"), line("b", "a"), line("c", "b")].concat();
-    let (told, _, messages) = problems(circle.as_bytes(), &Options::new("x"));
+    let (reported, _, messages) = problems(circle.as_bytes(), &Options::new("x"));
     assert_eq!(messages, 3);
-    assert!(told[0].contains("forms a cycle"), "{told:?}");
+    assert!(reported[0].contains("forms a cycle"), "{reported:?}");
     let later = [line("b", "a"), line("a", "")].concat();
-    let (told, ..) = problems(later.as_bytes(), &Options::new("x"));
-    assert_eq!(told, [] as [&str; 0]);
+    let (reported, ..) = problems(later.as_bytes(), &Options::new("x"));
+    assert_eq!(reported, [] as [&str; 0]);
 }
 
 #[test]
@@ -319,8 +323,8 @@ fn openhands_events_of_version_one() {
 #[test]
 fn calls_in_an_unknown_shape_leave_a_gap() {
     let user = r#"{"role":"user","content":"Cancel it."}"#;
-    let said = r#"{"role":"assistant","content":"It is cancelled."}"#;
-    let with = |message: &str| format!(r#"{{"messages":[{user},{message},{said}]}}"#);
+    let answer = r#"{"role":"assistant","content":"It is cancelled."}"#;
+    let with = |message: &str| format!(r#"{{"messages":[{user},{message},{answer}]}}"#);
     for (text, expected) in [
         (with(r#"{"role":"assistant","content":"Wait."}"#), None),
         (with(r#"{"role":"assistant","content":[{"type":"image","url":"x"}]}"#), None),
@@ -344,9 +348,9 @@ fn calls_in_an_unknown_shape_leave_a_gap() {
             Some(Gap::UnreadParts),
         ),
         (with(r#"{"role":"tool","tool_call_id":"c9","content":"done"}"#), Some(Gap::UnknownCalls)),
-        (format!(r#"{{"messages":[{said}]}}"#), Some(Gap::CutStart)),
+        (format!(r#"{{"messages":[{answer}]}}"#), Some(Gap::CutStart)),
         (
-            format!(r#"{{"object":"chat.completion","choices":[{{"message":{said}}}]}}"#),
+            format!(r#"{{"object":"chat.completion","choices":[{{"message":{answer}}}]}}"#),
             Some(Gap::CutStart),
         ),
     ] {

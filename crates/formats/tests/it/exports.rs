@@ -281,10 +281,10 @@ fn runs_of_a_trace() {
             r#"{{"id":"{id}","trace_id":"r","parent_run_id":{root},"name":"book","run_type":"{kind}","end_time":"2026-11-28T10:00:{ended}",{io}}}"#
         )
     };
-    let asked = r#"{"type":"human","content":"Book it."}"#;
+    let request = r#"{"type":"human","content":"Book it."}"#;
     let called = r#"{"type":"ai","content":"","tool_calls":[{"id":"c","name":"book","args":{}}]}"#;
     let failed = r#"{"type":"tool","content":"Error: full","tool_call_id":"c","status":"error"}"#;
-    let said = r#"{"type":"ai","content":"Booked."}"#;
+    let answer = r#"{"type":"ai","content":"Booked."}"#;
     let generation = |message: &str| format!(r#"{{"generations":[[{{"message":{message}}}]]}}"#);
     let runs = [
         run(
@@ -292,14 +292,14 @@ fn runs_of_a_trace() {
             "chain",
             "09.5",
             &format!(
-                r#""inputs":{{"messages":[{{"role":"user","content":"Book it."}}]}},"outputs":{{"messages":[{asked},{called},{failed},{said}]}}"#
+                r#""inputs":{{"messages":[{{"role":"user","content":"Book it."}}]}},"outputs":{{"messages":[{request},{called},{failed},{answer}]}}"#
             ),
         ),
         run(
             "a",
             "llm",
             "02",
-            &format!(r#""inputs":{{"messages":[[{asked}]]}},"outputs":{}"#, generation(called)),
+            &format!(r#""inputs":{{"messages":[[{request}]]}},"outputs":{}"#, generation(called)),
         ),
         run("b", "tool", "03", r#""inputs":{"input":"{}"},"outputs":null,"error":"full""#),
         run(
@@ -307,8 +307,8 @@ fn runs_of_a_trace() {
             "llm",
             "09",
             &format!(
-                r#""inputs":{{"messages":[[{asked},{called},{failed}]]}},"outputs":{}"#,
-                generation(said)
+                r#""inputs":{{"messages":[[{request},{called},{failed}]]}},"outputs":{}"#,
+                generation(answer)
             ),
         ),
     ];
@@ -323,14 +323,14 @@ fn runs_of_a_trace() {
             let (_, readings) = read_all(log.as_bytes(), &Options::new("x")).unwrap();
             let [only] = readings.as_slice() else { panic!("{} sessions: {log}", readings.len()) };
             assert_eq!(only.problems, [], "{log}");
-            let told = &only.transcript;
-            assert!(told.completeness.gaps().is_empty(), "{:?}", told.completeness);
-            let texts: Vec<&str> = told.messages.iter().map(|m| m.text.as_str()).collect();
+            let transcript = &only.transcript;
+            assert!(transcript.completeness.gaps().is_empty(), "{:?}", transcript.completeness);
+            let texts: Vec<&str> = transcript.messages.iter().map(|m| m.text.as_str()).collect();
             assert_eq!(texts, ["Book it.", "", "", "Booked."], "{log}");
-            let results: Vec<_> = told.messages.iter().flat_map(|m| &m.outcomes).collect();
+            let results: Vec<_> = transcript.messages.iter().flat_map(|m| &m.outcomes).collect();
             let results: Vec<_> = results.iter().map(|o| (o.text.as_str(), o.is_error)).collect();
             assert_eq!(results, [("Error: full", Some(true))], "{log}");
-            assert_eq!(told.id, "r");
+            assert_eq!(transcript.id, "r");
         }
     }
     // A single run is enough, and so is a tool run whose call no message contains.
@@ -344,14 +344,14 @@ fn runs_of_a_trace() {
 /// A session whose answer is in a form that no reader knows is not a session without claims.
 #[test]
 fn an_unread_answer_is_a_problem() {
-    let asked = r#"{"messages":[{"role":"user","content":"Book it."}]}"#;
+    let request = r#"{"messages":[{"role":"user","content":"Book it."}]}"#;
     for (log, member) in [
-        (format!(r#"[{{"inputs":{asked},"outputs":{{"said":"Booked."}}}}]"#), "outputs"),
-        (format!(r#"{{"request":{asked},"response":{{"said":"Booked."}}}}"#), "response"),
-        (format!(r#"{{"answer":"Booked.",{}"#, asked.trim_start_matches('{')), "answer"),
+        (format!(r#"[{{"inputs":{request},"outputs":{{"said":"Booked."}}}}]"#), "outputs"),
+        (format!(r#"{{"request":{request},"response":{{"said":"Booked."}}}}"#), "response"),
+        (format!(r#"{{"answer":"Booked.",{}"#, request.trim_start_matches('{')), "answer"),
         (
             format!(
-                r#"[{{"run_type":"chain","trace_id":"r","inputs":{asked},"outputs":{{"output":"Booked."}}}}]"#
+                r#"[{{"run_type":"chain","trace_id":"r","inputs":{request},"outputs":{{"output":"Booked."}}}}]"#
             ),
             "output",
         ),
@@ -364,6 +364,6 @@ fn an_unread_answer_is_a_problem() {
         assert_eq!(problems, [expected], "{log}");
     }
     // Only the request was kept.
-    let (_, readings) = read_all(asked.as_bytes(), &Options::new("x")).unwrap();
+    let (_, readings) = read_all(request.as_bytes(), &Options::new("x")).unwrap();
     assert!(readings.iter().all(|reading| reading.problems.is_empty()));
 }

@@ -647,38 +647,38 @@ fn aider() {
 /// read as, and the number of messages.
 #[test]
 fn wrapped_conversations() {
-    let asked = r#"{"role":"user","content":"Close 7."}"#;
+    let question = r#"{"role":"user","content":"Close 7."}"#;
     let call = r#"{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"close","arguments":"{}"}}]}"#;
     let result = r#"{"role":"tool","tool_call_id":"c1","content":"closed"}"#;
-    let said = r#"{"role":"assistant","content":"It is closed."}"#;
-    let request = format!(r#"{{"messages":[{asked},{call},{result}]}}"#);
-    let answer = format!(r#"{{"choices":[{{"message":{said}}}]}}"#);
+    let reply = r#"{"role":"assistant","content":"It is closed."}"#;
+    let request = format!(r#"{{"messages":[{question},{call},{result}]}}"#);
+    let answer = format!(r#"{{"choices":[{{"message":{reply}}}]}}"#);
     let text = |json: &str| serde_json::to_string(json).unwrap();
-    let list = format!("[{asked},{call},{result}]");
+    let list = format!("[{question},{call},{result}]");
     let bare = r#"{"role":"user","content":[{"type":"text","text":"Close 7."}]}"#;
     let used = r#"{"role":"assistant","content":[{"type":"tool_use","id":"c1","name":"close","input":{}}]}"#;
-    let told = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"closed"}]}"#;
+    let returned = r#"{"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"closed"}]}"#;
     let converse = r#"{"messages":[{"role":"user","content":[{"text":"Close 7."}]},{"role":"assistant","content":[{"toolUse":{"toolUseId":"c1","name":"close","input":{}}}]},{"role":"user","content":[{"toolResult":{"toolUseId":"c1","content":[{"json":{"ok":true}}],"status":"success"}}]},{"role":"assistant","content":[{"text":"It is closed."}]}]}"#;
     for (log, format, messages) in [
         (format!(r#"{{"request":{request},"response":{answer}}}"#), Format::OpenaiChat, 4),
         (format!(r#"{{"id":"b","custom_id":"c","body":{request}}}"#), Format::OpenaiChat, 3),
         (format!(r#"{{"messages":{list},"response":{answer}}}"#), Format::OpenaiChat, 4),
         (format!(r#"{{"id":"w","inputs":{request},"output":{answer}}}"#), Format::OpenaiChat, 4),
-        (format!(r#"{{"input":{list},"output":[{{"message":{said}}}]}}"#), Format::OpenaiChat, 4),
+        (format!(r#"{{"input":{list},"output":[{{"message":{reply}}}]}}"#), Format::OpenaiChat, 4),
         (
-            format!(r#"{{"input":{},"output":{}}}"#, text(&request), text(said)),
+            format!(r#"{{"input":{},"output":{}}}"#, text(&request), text(reply)),
             Format::OpenaiChat,
             4,
         ),
-        (format!(r#"[{{"task_id":1,"traj":[{asked},{call},{result},{said}]}}]"#), Format::OpenaiChat, 4),
+        (format!(r#"[{{"task_id":1,"traj":[{question},{call},{result},{reply}]}}]"#), Format::OpenaiChat, 4),
         (
-            format!(r#"{{"request":{{"system":"x","messages":[{bare},{used},{told}]}},"response":{said}}}"#),
+            format!(r#"{{"request":{{"system":"x","messages":[{bare},{used},{returned}]}},"response":{reply}}}"#),
             Format::Anthropic,
             5,
         ),
         (converse.to_owned(), Format::OpenaiChat, 4),
         (
-            format!(r#"{{"samples":[{{"id":1,"epoch":1,"messages":[{asked},{call},{result},{said}]}}]}}"#),
+            format!(r#"{{"samples":[{{"id":1,"epoch":1,"messages":[{question},{call},{result},{reply}]}}]}}"#),
             Format::OpenaiChat,
             4,
         ),
@@ -697,7 +697,7 @@ fn wrapped_conversations() {
         ),
         (
             format!(
-                r#"{{"trace":{{"id":"t"}},"observations":[{{"traceId":"t","type":"GENERATION","startTime":"2026-01-01T00:00:00Z","input":[{asked}],"output":{call}}},{{"traceId":"t","type":"TOOL","name":"close","startTime":"2026-01-01T00:00:01Z","input":{{}},"output":"closed"}},{{"traceId":"t","type":"GENERATION","startTime":"2026-01-01T00:00:02Z","input":{list},"output":{said}}}]}}"#
+                r#"{{"trace":{{"id":"t"}},"observations":[{{"traceId":"t","type":"GENERATION","startTime":"2026-01-01T00:00:00Z","input":[{question}],"output":{call}}},{{"traceId":"t","type":"TOOL","name":"close","startTime":"2026-01-01T00:00:01Z","input":{{}},"output":"closed"}},{{"traceId":"t","type":"GENERATION","startTime":"2026-01-01T00:00:02Z","input":{list},"output":{reply}}}]}}"#
             ),
             Format::Otel,
             4,
@@ -720,7 +720,7 @@ fn wrapped_conversations() {
     }
 }
 
-/// A title is none of what was said; only a compaction loses something.
+/// A title is not part of the conversation; only a compaction loses something.
 #[test]
 fn the_title_of_a_session_is_no_compaction() {
     let log = |first: &str| {
@@ -735,10 +735,10 @@ fn the_title_of_a_session_is_no_compaction() {
         (r#"{"type":"system","subtype":"compact_boundary","uuid":"x"}"#, 1),
     ] {
         let (_, readings) = read_all(log(first).as_bytes(), &Options::new("x")).unwrap();
-        let told = &readings[0].transcript;
-        let texts: Vec<&str> = told.messages.iter().map(|m| m.text.as_str()).collect();
+        let transcript = &readings[0].transcript;
+        let texts: Vec<&str> = transcript.messages.iter().map(|m| m.text.as_str()).collect();
         assert_eq!(
-            (texts, told.completeness.gaps().len()),
+            (texts, transcript.completeness.gaps().len()),
             (vec!["Go.", "Done."], gaps),
             "{first}"
         );
