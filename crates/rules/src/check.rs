@@ -100,7 +100,7 @@ fn judge(facts: &Facts<'_>, settings: &Settings) -> Report {
 }
 
 /// Whether a claim about an action or a tool is not checkable only because the tools are unknown.
-/// Whoever can run commands may have done it by other means, whatever tools there are.
+/// An agent that can run commands may have done it by other means, whatever tools there are.
 fn lacks_tools(facts: &Facts<'_>, judgements: &[Judgement]) -> bool {
     let open = |judgement: &Judgement| {
         judgement.verdict == Verdict::NotCheckable
@@ -114,15 +114,15 @@ fn lacks_tools(facts: &Facts<'_>, judgements: &[Judgement]) -> bool {
 /// call, about the same words, or about the same missing action. One false statement is one
 /// finding; two missing actions in one sentence are two.
 fn drop_repeats(findings: &mut Vec<Finding>) {
-    let mut told: Vec<Finding> = Vec::new();
+    let mut kept: Vec<Finding> = Vec::new();
     findings.retain(|finding| {
         let is_claim = matches!(finding.subject, Subject::Claim { .. });
         if !is_claim || finding.grade != Grade::Proven {
             return true;
         }
-        let again = told.iter().any(|other| says_again(other, finding));
+        let again = kept.iter().any(|other| says_again(other, finding));
         if !again {
-            told.push(finding.clone());
+            kept.push(finding.clone());
         }
         !again
     });

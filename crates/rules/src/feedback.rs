@@ -20,8 +20,8 @@ pub fn feedback(findings: &[Finding]) -> String {
     );
     // If there are errors, warnings are not mentioned.
     let worst = findings.iter().map(|finding| finding.severity).max();
-    let told = worst.unwrap_or(Severity::Error).max(Severity::Warning);
-    for finding in findings.iter().filter(|finding| finding.severity == told) {
+    let severity = worst.unwrap_or(Severity::Error).max(Severity::Warning);
+    for finding in findings.iter().filter(|finding| finding.severity == severity) {
         text.push_str(&format!("\n- [{}] {}", finding.code, finding.message));
     }
     text

@@ -3,7 +3,7 @@
 
 use counterfoil_model::{ActReading, ClauseReading, NamedReading};
 
-use crate::action::{Read, objects_in, told_acts};
+use crate::action::{Read, objects_in, reported_acts};
 use crate::facts::{Answer, Facts};
 use crate::prose::{Clause, unasserted, unmarked};
 
@@ -11,7 +11,7 @@ use crate::prose::{Clause, unasserted, unmarked};
 pub(crate) fn readings(facts: &Facts<'_>) -> Vec<ClauseReading> {
     let mut readings = Vec::new();
     for answer in facts.answers() {
-        let clauses = answer.prose.clauses.iter().zip(told_acts(&answer.prose));
+        let clauses = answer.prose.clauses.iter().zip(reported_acts(&answer.prose));
         readings.extend(clauses.filter_map(|(clause, acts)| reading(facts, answer, clause, acts)));
     }
     readings
@@ -67,12 +67,12 @@ mod tests {
         cases.lines().filter_map(cells).collect()
     }
 
-    fn read(said: &str, words: &str) -> String {
+    fn read(text: &str, words: &str) -> String {
         // A table cell on the page cannot contain either.
-        let said = said.replace("\\n", "\n").replace("&#124;", "|");
+        let text = text.replace("\\n", "\n").replace("&#124;", "|");
         let mut transcript = Transcript::new("case", Format::Fk);
         transcript.messages =
-            vec![Message::text(Role::User, "Go."), Message::text(Role::Assistant, said)];
+            vec![Message::text(Role::User, "Go."), Message::text(Role::Assistant, text)];
         let settings = Settings::default();
         let readings = Indexed::new(&transcript).readings(&settings);
         let found = readings.iter().find(|reading| reading.text.contains(words));
@@ -81,16 +81,16 @@ mod tests {
             Some(family) => family.name(),
             None => act.left.unwrap_or_default(),
         });
-        let mut said = vec![reading.left.unwrap_or("asserted")];
-        said.extend(verb);
-        said.join("; ")
+        let mut parts = vec![reading.left.unwrap_or("asserted")];
+        parts.extend(verb);
+        parts.join("; ")
     }
 
     #[test]
     fn clauses_are_read_as_the_page_says() {
-        let wrong = rows().into_iter().filter_map(|[said, words, expected]| {
-            let read = read(said, words);
-            (read != expected).then(|| format!("{said}: expected {expected}, is {read}"))
+        let wrong = rows().into_iter().filter_map(|[text, words, expected]| {
+            let read = read(text, words);
+            (read != expected).then(|| format!("{text}: expected {expected}, is {read}"))
         });
         let wrong: Vec<String> = wrong.collect();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -98,9 +98,10 @@ mod tests {
 
     #[test]
     fn every_reason_has_a_case() {
-        let told: Vec<&str> = rows().into_iter().flat_map(|[.., read]| read.split("; ")).collect();
+        let covered: Vec<&str> =
+            rows().into_iter().flat_map(|[.., read]| read.split("; ")).collect();
         let all = UNASSERTED.iter().map(|(reason, _)| *reason).chain(reasons());
-        let without: Vec<&str> = all.filter(|reason| !told.contains(reason)).collect();
+        let without: Vec<&str> = all.filter(|reason| !covered.contains(reason)).collect();
         assert!(without.is_empty(), "without a case: {without:?}");
     }
 }

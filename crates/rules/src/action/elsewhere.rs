@@ -14,26 +14,26 @@ use crate::values::{AnyCase, Leaf, Leaves};
 /// Whether a successful execution, from index `since` of the record on, indicates that the action
 /// was done: its result shows the state, or an id that it created, or the call has the words. The
 /// action cannot be called missing then.
-pub(super) fn is_told_of(search: &Search<'_, '_>, since: usize) -> bool {
-    let said = search.said;
-    let words = states_of(said.family).iter().copied().chain([stem(&said.verb)]);
+pub(super) fn is_indicated(search: &Search<'_, '_>, since: usize) -> bool {
+    let claimed = search.claimed;
+    let words = states_of(claimed.family).iter().copied().chain([stem(&claimed.verb)]);
     let words: Vec<AnyCase<'_>> = words.map(AnyCase::new).collect();
     let shows = |text: &str| words.iter().any(|word| holds_state(text, word));
     let things: Vec<AnyCase<'_>> =
-        said.things.iter().map(|thing| AnyCase::new(head(thing))).collect();
+        claimed.things.iter().map(|thing| AnyCase::new(head(thing))).collect();
     let ids: Vec<Sought<'_>> = search.ids.iter().map(|id| Sought::new(id)).collect();
-    let own = said.claim.text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "I");
+    let own = claimed.claim.text.split(|c: char| !c.is_alphanumeric()).any(|word| word == "I");
     let (facts, count) = (search.facts, search.count());
     facts.latest_deeds(since..count).any(|(execution, deed)| {
-        let (asked, told) = (execution.arguments(), execution.text());
-        let in_either = |word: &AnyCase<'_>| word.stands_in(asked) || word.stands_in(told);
+        let (arguments, result) = (execution.arguments(), execution.text());
+        let in_either = |word: &AnyCase<'_>| word.occurs_in(arguments) || word.occurs_in(result);
         let of_it =
-            ids.is_empty() || ids.iter().any(|id| id.stands_in(told) || id.stands_in(asked));
+            ids.is_empty() || ids.iter().any(|id| id.occurs_in(result) || id.occurs_in(arguments));
         let named = things.is_empty() || things.iter().any(in_either);
         deed.status().succeeded()
             && !deed.is_note
             && (gives_out(search, execution, deed)
-                || of_it && (!own || deed.changes() && named) && shows(told))
+                || of_it && (!own || deed.changes() && named) && shows(result))
     })
 }
 
@@ -50,15 +50,15 @@ fn gives_out(search: &Search<'_, '_>, execution: &Execution<'_>, deed: &Deed<'_>
 
 /// "The order was placed on 2 April", by anyone: a result has that day.
 pub(super) fn was_there_before(search: &Search<'_, '_>) -> bool {
-    let Search { facts, said, .. } = *search;
+    let Search { facts, claimed, .. } = *search;
     let dates = |text: &str| {
         let days = values(text).into_iter().filter(|value| value.kind == ValueKind::Date);
         // `2024-04-02`, or `--04-02` without a year.
         days.filter_map(|day| day.key.get(day.key.len().checked_sub(5)?..).map(str::to_owned))
             .collect::<Vec<String>>()
     };
-    let made = !said.is_own() && matches!(said.family, Family::Create | Family::Book);
-    let days = if made { dates(&said.claim.text) } else { Vec::new() };
+    let made = !claimed.is_own() && matches!(claimed.family, Family::Create | Family::Book);
+    let days = if made { dates(&claimed.claim.text) } else { Vec::new() };
     !days.is_empty()
         && facts.latest_deeds(0..search.count()).any(|(execution, deed)| {
             deed.status().succeeded()
@@ -68,34 +68,34 @@ pub(super) fn was_there_before(search: &Search<'_, '_>) -> bool {
 
 /// "I removed it yesterday, as the log shows": whether the named look-up has such an action.
 pub(super) fn is_in_history(search: &Search<'_, '_>) -> bool {
-    let Search { facts, said, .. } = *search;
-    let told = ["according to ", " as the "].into_iter();
-    let source = told.filter_map(|lead| sentence_of(facts, said).rsplit_once(lead)).next();
+    let Search { facts, claimed, .. } = *search;
+    let leads = ["according to ", " as the "].into_iter();
+    let source = leads.filter_map(|lead| sentence_of(facts, claimed).rsplit_once(lead)).next();
     let words = source.map_or("", |(_, source)| source).split(|c: char| !c.is_alphanumeric());
     let source: Vec<AnyCase<'_>> = words.filter(|w| w.len() > 2).map(AnyCase::new).collect();
-    let act = AnyCase::new(head(stem(&said.verb)));
+    let act = AnyCase::new(head(stem(&claimed.verb)));
     facts.latest_deeds(0..search.count()).any(|(execution, deed)| {
-        let about = |thing: &String| AnyCase::new(head(thing)).stands_in(execution.text());
-        let (asked, looks) = match &deed.shell {
+        let about = |thing: &String| AnyCase::new(head(thing)).occurs_in(execution.text());
+        let (called, looks) = match &deed.shell {
             Some(work) => (work.command.as_str(), work.only_looks()),
             None => (execution.tool(), !deed.changes()),
         };
         looks
             && deed.status().succeeded()
-            && source.iter().any(|word| word.stands_in(asked))
+            && source.iter().any(|word| word.occurs_in(called))
             && holds_state(execution.text(), &act)
-            && (said.things.is_empty() || said.things.iter().any(about))
+            && (claimed.things.is_empty() || claimed.things.iter().any(about))
     })
 }
 
 /// "Our team has been notified", by anyone: whether a call that changed something since the request
 /// may have sent it, because its result says so, or no tool of the agent sends anything.
 pub(super) fn may_be_automatic(search: &Search<'_, '_>) -> bool {
-    let Search { facts, said, .. } = *search;
-    if said.family != Family::Send || said.is_own() {
+    let Search { facts, claimed, .. } = *search;
+    if claimed.family != Family::Send || claimed.is_own() {
         return false;
     }
-    let request = facts.request_before(said.claim.turn);
+    let request = facts.request_before(claimed.claim.turn);
     let sends = |tool: &ToolName| tool.families.has(Family::Send);
     let has_tool = facts.tool_names().iter().any(sends);
     let sent = |word: &str| {
@@ -130,20 +130,20 @@ fn tells(result: &str, word: &dyn Fn(&str) -> bool) -> bool {
 
 /// "v4 has been deployed", by anyone: whether the result of a look shares a word with the sentence.
 pub(super) fn is_seen_there(search: &Search<'_, '_>) -> bool {
-    let Search { facts, said, .. } = *search;
-    let states = matches!(said.family, Family::Push | Family::Commit | Family::Deploy);
-    if !states || said.is_own() {
+    let Search { facts, claimed, .. } = *search;
+    let states = matches!(claimed.family, Family::Push | Family::Commit | Family::Deploy);
+    if !states || claimed.is_own() {
         return false;
     }
-    let words = sentence_of(facts, said).split(|c: char| !c.is_alphanumeric());
-    let words = words.filter(|word| is_telling(word) && !said.verb.eq_ignore_ascii_case(word));
+    let words = sentence_of(facts, claimed).split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| is_telling(word) && !claimed.verb.eq_ignore_ascii_case(word));
     let words: Vec<AnyCase<'_>> = words.map(AnyCase::new).collect();
     let mut recent = facts.latest_deeds(0..search.count());
     recent.any(|(execution, deed)| {
         let looks = deed.shell.as_ref().is_some_and(ShellWork::only_looks);
         looks
             && deed.status().succeeded()
-            && words.iter().any(|word| word.stands_in(execution.text()))
+            && words.iter().any(|word| word.occurs_in(execution.text()))
     })
 }
 
@@ -168,8 +168,8 @@ pub(super) fn receipt_vouches(search: &Search<'_, '_>) -> bool {
 
 /// Whether a command line after a failed edit may have written the files.
 pub(super) fn may_be_written(search: &Search<'_, '_>, since: usize) -> bool {
-    let edits = matches!(search.said.family, Family::Create | Family::Update | Family::Delete);
-    let named = search.said.claim.objects.iter().any(|o| o.kind == ObjectKind::Path);
+    let edits = matches!(search.claimed.family, Family::Create | Family::Update | Family::Delete);
+    let named = search.claimed.claim.objects.iter().any(|o| o.kind == ObjectKind::Path);
     let writes = |work: &ShellWork<'_>| work.opaque || work.writes_unnamed;
     let mut later = search.facts.latest_deeds(since..search.count());
     edits
@@ -182,27 +182,27 @@ pub(super) fn may_be_written(search: &Search<'_, '_>, since: usize) -> bool {
 /// another kind or was made in place of the failed call. Words of the failed call do not count. A
 /// message may be sent in many ways, so one word of its sentence is enough.
 pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bool {
-    let Search { facts, said, .. } = *search;
-    let request = facts.request_before(said.claim.turn);
+    let Search { facts, claimed, .. } = *search;
+    let request = facts.request_before(claimed.claim.turn);
     let looks = families![Search, Read, Compute];
-    let tells = sets::SAYS_TO.list.contains(&said.verb.as_str());
-    let text = if tells { sentence_of(facts, said) } else { &said.claim.text };
+    let tells = sets::SAYS_TO.list.contains(&claimed.verb.as_str());
+    let text = if tells { sentence_of(facts, claimed) } else { &claimed.claim.text };
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| is_telling(word));
     let mut words: Vec<AnyCase<'_>> = words.map(|word| AnyCase::new(head(word))).collect();
     if let Some((execution, _)) = failed.and_then(|at| facts.deed(at)) {
         let texts = [execution.tool(), execution.arguments()];
-        words.retain(|word| !texts.iter().any(|text| word.stands_in(text)));
+        words.retain(|word| !texts.iter().any(|text| word.occurs_in(text)));
     }
     let enough = if tells { 1 } else { 2 };
     // If the agent did it itself in another way, it did so after the failure.
-    let since = failed.filter(|_| said.is_own()).unwrap_or(0);
+    let since = failed.filter(|_| claimed.is_own()).unwrap_or(0);
     facts.latest_deeds(since..search.count()).any(|(execution, deed)| {
         let may = !deed.is_note && (deed.changes() || !deed.families.meets(looks));
         let tool = facts.transcript().catalog.get(execution.tool());
         let about = tool.map_or("", |tool| tool.description.as_str());
-        let told = if tells || said.family == Family::Send { execution.text() } else { "" };
-        let texts = [execution.tool(), about, execution.arguments(), told];
-        let shared = words.iter().filter(|word| texts.iter().any(|text| word.stands_in(text)));
+        let result = if tells || claimed.family == Family::Send { execution.text() } else { "" };
+        let texts = [execution.tool(), about, execution.arguments(), result];
+        let shared = words.iter().filter(|word| texts.iter().any(|text| word.occurs_in(text)));
         execution.called_at >= request
             && may
             && (failed.is_some() || !deed.families.meets(search.accepted))
@@ -213,17 +213,18 @@ pub(super) fn may_be_meant(search: &Search<'_, '_>, failed: Option<usize>) -> bo
 }
 
 /// The sentence that contains a claim.
-fn sentence_of<'f>(facts: &'f Facts<'_>, said: &'f ActionClaim) -> &'f str {
+fn sentence_of<'f>(facts: &'f Facts<'_>, claimed: &'f ActionClaim) -> &'f str {
     let answers = facts.answers();
-    let at = answers.partition_point(|answer| answer.turn < said.claim.turn);
+    let at = answers.partition_point(|answer| answer.turn < claimed.claim.turn);
     let prose = answers.get(at).map(|answer| &answer.prose);
     let clause = prose.and_then(|prose| {
-        let at = prose.clauses.partition_point(|clause| clause.span.end <= said.claim.span.start);
+        let at =
+            prose.clauses.partition_point(|clause| clause.span.end <= claimed.claim.span.start);
         let tokens = prose.sentences.get(prose.clauses.get(at)?.sentence)?.tokens.clone();
         let tokens = prose.tokens(tokens);
         prose.text.get(tokens.first()?.start as usize..tokens.last()?.end as usize)
     });
-    clause.unwrap_or(&said.claim.text)
+    clause.unwrap_or(&claimed.claim.text)
 }
 
 /// Words with which a result describes a thing after an action of this family.

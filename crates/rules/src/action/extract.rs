@@ -3,7 +3,7 @@ use counterfoil_model::{Claim, ClaimKind, Family, Object, ObjectKind, Span};
 use super::named::Named;
 use super::no_act::is_labelled;
 use super::report_form::ReportForm;
-use super::told_act::{ToldAct, left_whole};
+use super::reported_act::{ReportedAct, left_whole};
 use super::when::may_be_earlier;
 use crate::facts::Answer;
 use crate::prose::{
@@ -70,8 +70,10 @@ pub(crate) fn action_claims(answer: &Answer<'_>) -> Vec<ActionClaim> {
         if left_whole(prose, &heads, clause).is_some() {
             continue;
         }
-        let told = clause.predicates.iter();
-        claims.extend(told.filter_map(|told| action_claim(prose, clause, told, answer.turn)));
+        let predicates = clause.predicates.iter();
+        claims.extend(
+            predicates.filter_map(|predicate| action_claim(prose, clause, predicate, answer.turn)),
+        );
     }
     claims
 }
@@ -98,11 +100,11 @@ fn action_claim(
     predicate: &Predicate,
     turn: usize,
 ) -> Option<ActionClaim> {
-    let act = ToldAct::from_predicate(prose, clause, predicate).ok()?;
+    let act = ReportedAct::from_predicate(prose, clause, predicate).ok()?;
     let Named { mut patients, things, objects, listed } = Named::from_act(&act).ok()?;
     // `"cancelled": true`: a record may say so.
     let field = act.block == Some(BlockKind::Flag);
-    let state = act.told == ReportForm::State || field;
+    let state = act.form == ReportForm::State || field;
     let textual = is_textual(prose, predicate, act.family, &act.verb);
     if textual && act.verb.starts_with("add") {
         // For text that was added to a list in the message, only paths count as objects.
@@ -138,7 +140,7 @@ fn span_of(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> Option<
 }
 
 /// Whether the speaker plainly reports an action of their own.
-fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
+fn is_direct(act: &ReportedAct<'_, '_>, state: bool) -> bool {
     let predicate = act.predicate;
     let listed = act.block.is_some_and(|kind| kind.is_listed());
     // "Done: parcel, slot, one invitation": names what was done, but not how.
@@ -149,24 +151,23 @@ fn is_direct(act: &ToldAct<'_, '_>, state: bool) -> bool {
     let labels = act.prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.is(':'));
     let finite =
         |t: &Token| t.has(tags![BASE, THIRD_PERSON]) && t.noun.is_none() && !t.has(Tags::COMPLETED);
-    let behind =
-        act.prose.tokens(predicate.verb + 1..act.clause.tokens.end.max(predicate.verb + 1));
+    let after = act.prose.tokens(predicate.verb + 1..act.clause.tokens.end.max(predicate.verb + 1));
     let goes_on = tags![PREPOSITION, COORDINATE, ADVERB, NOW];
-    let of_a_kind = match behind {
+    let of_a_kind = match after {
         [noun, next, ..] => {
             let plural = noun.tags.is_empty() && act.prose.word(noun).ends_with('s');
             plural && next.kind == TokenKind::Word && !next.has(goes_on.or(Tags::RELATIVE))
         }
         _ => false,
     };
-    let describes = || of_a_kind || behind.iter().any(finite);
+    let describes = || of_a_kind || after.iter().any(finite);
     let aside = predicate.voice == Voice::Bare && (labels || led() || describes());
-    !state && !noun && !aside && (act.told == ReportForm::Done || !listed)
+    !state && !noun && !aside && (act.form == ReportForm::Done || !listed)
 }
 
 /// "I deleted the file and sent the report": whether the verb has the "I" of the act before it. In "I
 /// checked the inbox and sent items", "sent" describes a thing.
-fn shares_agent(act: &ToldAct<'_, '_>) -> bool {
+fn shares_agent(act: &ReportedAct<'_, '_>) -> bool {
     let (prose, clause, predicate) = (act.prose, act.clause, act.predicate);
     let before = prose.clauses.partition_point(|c| c.tokens.start < clause.tokens.start);
     let before = prose.clauses.get(..before).unwrap_or_default().last();
@@ -190,16 +191,16 @@ fn shares_agent(act: &ToldAct<'_, '_>) -> bool {
 /// draft that Bob wrote" is not.
 fn is_single_act(prose: &Prose<'_>, clause: &Clause) -> bool {
     let [predicate] = clause.predicates.as_slice() else { return false };
-    let behind = prose.tokens(predicate.verb + 1..clause.tokens.end.max(predicate.verb + 1));
+    let after = prose.tokens(predicate.verb + 1..clause.tokens.end.max(predicate.verb + 1));
     let person = tags![RELATIVE, USER, THIRD, AGENT];
     let names = tags![DETERMINER, USER_OWN];
     let word = |t: &Token| t.kind == TokenKind::Word && !t.has(Tags::PREPOSITION);
     let acts = |t: &Token| t.has(person.or(Tags::COMPLETED)) || prose.word(t).ends_with("ed");
     predicate.voice == Voice::Active
         && predicate.subject == Subject::Agent
-        && ToldAct::from_predicate(prose, clause, predicate).is_ok()
-        && !behind.iter().any(acts)
-        && !behind.array_windows().any(|[first, second]| {
+        && ReportedAct::from_predicate(prose, clause, predicate).is_ok()
+        && !after.iter().any(acts)
+        && !after.array_windows().any(|[first, second]| {
             let new = second.has(names) && word(first);
             new || first.capital && word(second) && !second.capital && !second.has(Tags::COORDINATE)
         })
@@ -224,15 +225,15 @@ fn is_textual(prose: &Prose<'_>, predicate: &Predicate, family: Family, verb: &s
             || (!theirs && sets::CHANGES_A_TEXT.list.iter().any(|stem| verb.starts_with(stem))));
     // A text that was only written may be the message itself; something that was made is shown in
     // it, as a list or a block.
-    let behind = prose.tokens.get(predicate.verb..).unwrap_or_default();
-    let introduces = behind.iter().take(INTRODUCTION).take_while(|t| !t.is('.')).any(|t| t.is(':'));
+    let after = prose.tokens.get(predicate.verb..).unwrap_or_default();
+    let introduces = after.iter().take(INTRODUCTION).take_while(|t| !t.is('.')).any(|t| t.is(':'));
     let shows = prose.shows_code
         || introduces
         || prose.blocks.len() > 2
         || prose.blocks.iter().any(|b| b.kind.is_listed() || b.kind == BlockKind::Quote);
     let made = ["generat", "produc", "creat"].iter().any(|stem| verb.starts_with(stem));
-    let told = ["draft", "compos", "writ", "wrote", "outlin"];
-    let writes = told.iter().any(|stem| verb.starts_with(stem)) || (made && shows);
+    let stems = ["draft", "compos", "writ", "wrote", "outlin"];
+    let writes = stems.iter().any(|stem| verb.starts_with(stem)) || (made && shows);
     // Such texts are kept in files, unless the message shows them.
     let kind = |t: &Token| {
         let word = prose.word(t);
@@ -267,7 +268,7 @@ fn head_of(phrase: &[Token]) -> impl Iterator<Item = &Token> {
 /// All reasons why a verb reports no action.
 #[cfg(test)]
 pub(crate) fn reasons() -> impl Iterator<Item = &'static str> {
-    super::told_act::reasons().chain([super::named::INTRODUCES])
+    super::reported_act::reasons().chain([super::named::INTRODUCES])
 }
 
 /// A verb as written, with the family of the action that it reports, or the reason why it reports
@@ -275,15 +276,15 @@ pub(crate) fn reasons() -> impl Iterator<Item = &'static str> {
 pub(crate) type Read = (String, Result<Family, &'static str>);
 
 /// Reads the completed verbs of each clause of a text, in order.
-pub(crate) fn told_acts(prose: &Prose<'_>) -> Vec<Vec<Read>> {
+pub(crate) fn reported_acts(prose: &Prose<'_>) -> Vec<Vec<Read>> {
     let heads = heads_of_tables(prose);
-    let of = |clause| told_acts_of(prose, &heads, clause);
+    let of = |clause| reported_acts_of(prose, &heads, clause);
     prose.clauses.iter().map(of).collect()
 }
 
-fn told_acts_of(prose: &Prose<'_>, heads: &[usize], clause: &Clause) -> Vec<Read> {
+fn reported_acts_of(prose: &Prose<'_>, heads: &[usize], clause: &Clause) -> Vec<Read> {
     let english = |predicate: &Predicate| {
-        let act = ToldAct::from_predicate(prose, clause, predicate)?;
+        let act = ReportedAct::from_predicate(prose, clause, predicate)?;
         Named::from_act(&act).map(|_| act.family)
     };
     let read = |predicate: &Predicate| match left_whole(prose, heads, clause) {

@@ -39,9 +39,11 @@ impl<'p, 't> VerbContext<'p, 't> {
             false => predicate.subject_tokens.clone(),
         };
         let object = prose.tokens(predicate.object_tokens.clone());
-        let told = Self { prose, predicate, verb, active, object, things: 0..0, cares: false };
+        let context = Self { prose, predicate, verb, active, object, things: 0..0, cares: false };
         // "taken care of the refund"
-        let cares = verb.starts_with('t') && told.behind(0) == "care" && told.behind(1) == "of";
+        let cares = verb.starts_with('t')
+            && context.object_word(0) == "care"
+            && context.object_word(1) == "of";
         if cares && active {
             things.start += 2;
         }
@@ -49,10 +51,10 @@ impl<'p, 't> VerbContext<'p, 't> {
         if active && object.first().is_some_and(|t| t.has(Tags::PARTICLE)) {
             things.start += 1;
         }
-        Self { things, cares, ..told }
+        Self { things, cares, ..context }
     }
 
-    fn behind(&self, n: usize) -> &'t str {
+    fn object_word(&self, n: usize) -> &'t str {
         self.object.get(n).map_or("", |t| self.prose.word(t))
     }
 
@@ -70,21 +72,21 @@ impl<'p, 't> VerbContext<'p, 't> {
 
 /// The family of the verb. For a verb without one, the family that its object names.
 pub(super) fn family_of(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> Option<Family> {
-    let told = VerbContext::new(prose, predicate, verb);
+    let context = VerbContext::new(prose, predicate, verb);
     match predicate.action {
-        Action::Of(family) => in_context(&told, family),
+        Action::Of(family) => in_context(&context, family),
         // "as requested" refers to a request; "a return has been requested" reports one.
         Action::Any if verb == "requested" && predicate.voice != Voice::PerfectPassive => None,
-        Action::Any => told.named().or(Some(Family::Update)),
-        Action::Generic => generic(&told),
+        Action::Any => context.named().or(Some(Family::Update)),
+        Action::Generic => generic(&context),
     }
 }
 
 /// The family of a verb that has one of its own, unless its context gives it another.
-fn in_context(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
+fn in_context(context: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
     use Family as F;
-    let VerbContext { prose, predicate, verb, active, object, .. } = *told;
-    let next = told.behind(0);
+    let VerbContext { prose, predicate, verb, active, object, .. } = *context;
+    let next = context.object_word(0);
     let port = || object.get(1).is_some_and(|t| t.kind == TokenKind::Number);
     match family {
         // "wrote back to her"
@@ -92,7 +94,7 @@ fn in_context(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
         // "Built.": a build, not the making of something.
         F::Create if verb == "built" && object.len() < 2 => Some(F::Build),
         // "sent in your reading": submitted, not sent to a person.
-        F::Send if verb == "sent" && active && next == "in" => told.named().or(Some(F::Update)),
+        F::Send if verb == "sent" && active && next == "in" => context.named().or(Some(F::Update)),
         // "dropped him a note": a message, not a deletion.
         F::Delete if verb == "dropped" && is_message(prose, object) => Some(F::Send),
         // "The stage has been cleared": its content may have been moved.
@@ -103,18 +105,18 @@ fn in_context(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
         F::Deploy if verb == "released" => Some(F::Update),
         // "pushed back by a week": postponed.
         F::Push if matches!(next, "back" | "forward") => Some(F::Update),
-        F::Update if verb == "amended" && told.named() == Some(F::Commit) => Some(F::Commit),
+        F::Update if verb == "amended" && context.named() == Some(F::Commit) => Some(F::Commit),
         // "The push was rejected": by someone else.
         F::Update if verb == "rejected" && predicate.voice != Voice::Active => None,
-        F::Update if is_all_set(prose, predicate) => told.named(),
+        F::Update if is_all_set(prose, predicate) => context.named(),
         // "A refund was triggered", "started the return"
         F::Run if STARTS.contains(&verb) => {
             let begun = [F::Refund, F::Return, F::Exchange, F::Cancel, F::Pay, F::Move];
-            told.named_among(&begun).or(Some(F::Run))
+            context.named_among(&begun).or(Some(F::Run))
         }
         // "placed the total in a row of its own": not an order.
         F::Book if verb == "placed" => {
-            let mut things = prose.tokens(told.things.clone()).iter().filter(|t| !t.quoted);
+            let mut things = prose.tokens(context.things.clone()).iter().filter(|t| !t.quoted);
             let ordered = |t: &Token| t.noun.is_some() || prose.is(t, &sets::PLACED_ORDERS);
             things.any(ordered).then_some(F::Book)
         }
@@ -122,7 +124,7 @@ fn in_context(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
         F::Book if !active && matches!(next, "out" | "up" | "solid") => None,
         // "your booking has been confirmed"
         F::Read if verb == "confirmed" && !active => {
-            told.named_among(&[F::Book, F::Exchange, F::Refund, F::Return, F::Cancel])
+            context.named_among(&[F::Book, F::Exchange, F::Refund, F::Return, F::Cancel])
         }
         // "Both returned an error": a result, not a return of goods.
         F::Return if object.iter().take(3).any(|t| t.has(Tags::FAILURE)) => None,
@@ -131,14 +133,14 @@ fn in_context(told: &VerbContext<'_, '_>, family: Family) -> Option<Family> {
 }
 
 /// For verbs with little meaning of their own: "put", "handled", "is live".
-fn generic(told: &VerbContext<'_, '_>) -> Option<Family> {
-    let VerbContext { prose, predicate, verb, cares, .. } = *told;
+fn generic(context: &VerbContext<'_, '_>) -> Option<Family> {
+    let VerbContext { prose, predicate, verb, cares, .. } = *context;
     match verb {
         // "put the report into `out/report.md`"
         "put" if puts_into_file(prose, predicate) => Some(Family::Create),
         _ => {
             let other = (cares || verb == "approved").then_some(Family::Update);
-            told.named().or(other)
+            context.named().or(other)
         }
     }
 }

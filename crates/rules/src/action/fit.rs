@@ -37,7 +37,7 @@ pub(super) fn fit(
             (Some(work), ObjectKind::Path) => work.opaque && mentions(&work.command, object),
             _ => {
                 let sought = Sought::new(object);
-                sought.stands_in(execution.arguments()) || sought.stands_in(execution.text())
+                sought.occurs_in(execution.arguments()) || sought.occurs_in(execution.text())
             }
         }
     };

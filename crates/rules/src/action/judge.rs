@@ -3,7 +3,7 @@
 use counterfoil_model::{Family, Object, ObjectKind};
 
 use super::elsewhere::{
-    is_in_history, is_seen_there, is_told_of, may_be_automatic, may_be_meant, may_be_written,
+    is_in_history, is_indicated, is_seen_there, may_be_automatic, may_be_meant, may_be_written,
     receipt_vouches, was_there_before,
 };
 use super::extract::{ActionClaim, action_claims};
@@ -21,19 +21,19 @@ pub(crate) fn actions<'f>(facts: &'f Facts<'_>) -> &'f [(ActionClaim, ActionVerd
     facts.judged().actions.get_or_init(|| {
         let claims: Vec<ActionClaim> = facts.answers().iter().flat_map(action_claims).collect();
         let mentioned = Mentioned::new(facts, &claims);
-        let judged = claims.into_iter().map(|said| {
-            let verdict = match unseen_object(facts, &said, &mentioned) {
+        let judged = claims.into_iter().map(|claimed| {
+            let verdict = match unseen_object(facts, &claimed, &mentioned) {
                 Some(object) => ActionVerdict::Unseen(object),
-                None => judge(facts, &said),
+                None => judge(facts, &claimed),
             };
             let verdict = match verdict {
                 ActionVerdict::Possible(_) | ActionVerdict::NotCheckable(_) => verdict,
-                _ if said.earlier => {
+                _ if claimed.earlier => {
                     ActionVerdict::NotCheckable("the sentence may be about an earlier time")
                 }
                 _ => verdict,
             };
-            (said, verdict)
+            (claimed, verdict)
         });
         judged.collect()
     })
@@ -41,8 +41,8 @@ pub(crate) fn actions<'f>(facts: &'f Facts<'_>) -> &'f [(ActionClaim, ActionVerd
 
 /// Judges a claimed action against what was done before it. The first of these that yields an
 /// answer decides: deeds of its kind, other evidence in the record, and finally the absence of any.
-fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
-    let search = Search::new(facts, said, vouching(said.family));
+fn judge(facts: &Facts<'_>, claimed: &ActionClaim) -> ActionVerdict {
+    let search = Search::new(facts, claimed, vouching(claimed.family));
     let found = search.run();
     // The failure of another kind of action says little about this one.
     let loose = || match found.loose.verdict() {
@@ -56,9 +56,9 @@ fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
             // "It was paid out" may be about any time, unless the failed call was for exactly that.
             let named =
                 || facts.deed(at).is_some_and(|(_, deed)| search.is_named_after_thing(deed));
-            let unclear = said.past && search.ids.is_empty() && !named()
+            let unclear = claimed.past && search.ids.is_empty() && !named()
                 || is_reason(&search, at)
-                || is_told_of(&search, if said.past { 0 } else { at + 1 })
+                || is_indicated(&search, if claimed.past { 0 } else { at + 1 })
                 || may_be_written(&search, at + 1)
                 || may_be_meant(&search, Some(at));
             match unclear {
@@ -78,13 +78,13 @@ fn judge(facts: &Facts<'_>, said: &ActionClaim) -> ActionVerdict {
 
 /// Why the action may have been done although no call of its kind is recorded.
 fn doubt(search: &Search<'_, '_>, found: &Found) -> Option<&'static str> {
-    if search.said.as_found || was_there_before(search) {
+    if search.claimed.as_found || was_there_before(search) {
         Some("this may already have been the case")
     } else if may_be_meant(search, None) {
         Some("a call of another kind may have done it")
     } else if found.cut {
         Some("there are too many earlier calls to check, and one may have done it")
-    } else if is_told_of(search, 0) {
+    } else if is_indicated(search, 0) {
         Some("a result mentions it, but no call did it")
     } else if may_be_automatic(search) {
         Some("the system may have sent it when a call succeeded")
@@ -101,27 +101,27 @@ fn doubt(search: &Search<'_, '_>, found: &Found) -> Option<&'static str> {
 
 /// Whether the failed call was of the claimed kind, or is named after the object.
 fn is_of_its_kind(search: &Search<'_, '_>, at: usize) -> bool {
-    let said = search.said;
+    let claimed = search.claimed;
     search.facts.deed(at).is_some_and(|(execution, deed)| {
         let names_id = || search.ids.iter().any(|id| mentions(execution.arguments(), id));
         if deed.edits_files() {
             // A file edit is described by the words of its content.
             let speaks =
-                |thing: &String| AnyCase::new(head(thing)).stands_in(execution.arguments());
+                |thing: &String| AnyCase::new(head(thing)).occurs_in(execution.arguments());
             let code = |object: &Object| mentions(execution.arguments(), object);
-            let nothing = said.things.is_empty() && said.claim.objects.is_empty();
-            let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
+            let nothing = claimed.things.is_empty() && claimed.claim.objects.is_empty();
+            let edits = matches!(claimed.family, Family::Create | Family::Update | Family::Delete);
             return edits
                 && (nothing
                     || names_id()
-                    || said.things.iter().any(speaks)
-                    || said.claim.objects.iter().any(code));
+                    || claimed.things.iter().any(speaks)
+                    || claimed.claim.objects.iter().any(code));
         }
         let named = |word: &String| {
-            let mut things = said.things.iter().map(String::as_str).chain([stem(&said.verb)]);
+            let mut things = claimed.things.iter().map(String::as_str).chain([stem(&claimed.verb)]);
             word.len() > 3 && things.any(|thing| head(thing) == head(word))
         };
-        deed.families.meets(kindred(said.family))
+        deed.families.meets(kindred(claimed.family))
             || deed.words().iter().any(named)
             || deed.shell.is_none() && names_id()
     })
@@ -129,28 +129,29 @@ fn is_of_its_kind(search: &Search<'_, '_>, at: usize) -> bool {
 
 /// "LR-3 was approved today", when a call failed with these words: someone else did it.
 fn is_reason(search: &Search<'_, '_>, failed: usize) -> bool {
-    let said = search.said;
+    let claimed = search.claimed;
     let failure = search.facts.deed(failed).map_or("", |(execution, _)| execution.text());
-    let told = |been: &str| AnyCase::new(&format!("{been} {}", said.verb)).stands_in(failure);
-    let state = || said.state && AnyCase::new(&said.verb).stands_in(failure);
-    !said.is_own() && (state() || ["was", "were", "been", "is", "already"].into_iter().any(told))
+    let reports = |been: &str| AnyCase::new(&format!("{been} {}", claimed.verb)).occurs_in(failure);
+    let state = || claimed.state && AnyCase::new(&claimed.verb).occurs_in(failure);
+    !claimed.is_own()
+        && (state() || ["was", "were", "been", "is", "already"].into_iter().any(reports))
 }
 
 /// The verdict if nothing of the kind is recorded.
 fn by_absence(search: &Search<'_, '_>, found: &Found) -> ActionVerdict {
-    let Search { facts, said, .. } = *search;
-    let turn = said.claim.turn;
+    let Search { facts, claimed, .. } = *search;
+    let turn = claimed.claim.turn;
     let names_files = search.ids.iter().any(|o| o.kind == ObjectKind::Path);
     let elsewhere = found.exact.elsewhere.or(found.loose.elsewhere);
     if let Some(elsewhere) = elsewhere.filter(|_| !names_files) {
         return ActionVerdict::Elsewhere(elsewhere);
     }
-    let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
+    let edits = matches!(claimed.family, Family::Create | Family::Update | Family::Delete);
     // Text that the user pasted may have been changed in the message itself.
     let pasted = || search.count() == 0 && edits && facts.was_given_text(turn);
-    let in_message = || (said.textual && search.ids.is_empty()) || pasted();
+    let in_message = || (claimed.textual && search.ids.is_empty()) || pasted();
     let reasons = [
-        (!said.direct, NOT_OWN),
+        (!claimed.direct, NOT_OWN),
         (!facts.is_complete_before(turn), "the log may lack calls or results"),
         (facts.is_opaque_before(turn), "a call with unknown effects may have done it"),
         (!names_files && in_message(), "the claim may be about the text of the answer"),

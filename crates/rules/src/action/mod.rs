@@ -10,10 +10,10 @@ mod named;
 mod no_act;
 mod objects;
 mod report_form;
+mod reported_act;
 mod search;
 mod several;
 mod support;
-mod told_act;
 mod unseen;
 mod verdict;
 mod when;
@@ -21,7 +21,7 @@ mod words;
 
 #[cfg(test)]
 pub(crate) use extract::reasons;
-pub(crate) use extract::{ActionClaim, Read, told_acts};
+pub(crate) use extract::{ActionClaim, Read, reported_acts};
 pub(crate) use family::is_start;
 pub(crate) use judge::actions;
 pub(crate) use objects::{mentions, objects_in, shape};

@@ -6,7 +6,7 @@ use counterfoil_model::{Object, ObjectKind};
 
 use super::no_act::speaks_of_thing;
 use super::objects::{objects_in, patients_in};
-use super::told_act::ToldAct;
+use super::reported_act::ReportedAct;
 use crate::prose::{Prose, Tags, Token, TokenKind, Voice};
 
 /// The object of an action.
@@ -26,11 +26,11 @@ pub(super) struct Named {
 pub(super) const INTRODUCES: &str = "introduces what follows";
 
 impl Named {
-    pub(super) fn from_act(act: &ToldAct<'_, '_>) -> Result<Self, &'static str> {
-        let ToldAct { prose, clause, predicate, .. } = *act;
-        let told = told(act);
+    pub(super) fn from_act(act: &ReportedAct<'_, '_>) -> Result<Self, &'static str> {
+        let ReportedAct { prose, clause, predicate, .. } = *act;
+        let object = object_range(act);
         let range = match predicate.voice {
-            Voice::Active | Voice::Bare => direct_object(prose, &told),
+            Voice::Active | Voice::Bare => direct_object(prose, &object),
             _ => predicate.subject_tokens.clone(),
         };
         let patients = patients(act, range.clone());
@@ -39,7 +39,7 @@ impl Named {
             return Err(INTRODUCES);
         }
         let things = things_in(prose, range.clone());
-        let mut objects = objects_in(prose, clause.tokens.start..told.end);
+        let mut objects = objects_in(prose, clause.tokens.start..object.end);
         objects.dedup();
         let listed = enumerated_in(act, range);
         Ok(Self { patients, things, objects, listed })
@@ -47,15 +47,15 @@ impl Named {
 }
 
 /// The tokens of the object. "`a.rs`: adapted, new test `x`": nothing after the comma.
-fn told(act: &ToldAct<'_, '_>) -> Range<usize> {
+fn object_range(act: &ReportedAct<'_, '_>) -> Range<usize> {
     let tokens = act.predicate.object_tokens.clone();
     let apart = act.prose.tokens(tokens.clone()).first().is_some_and(|t| t.is(','));
     let end = if act.predicate.voice == Voice::Bare && apart { tokens.start } else { tokens.end };
     tokens.start..end
 }
 
-fn patients(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
-    let ToldAct { prose, predicate, .. } = *act;
+fn patients(act: &ReportedAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
+    let ReportedAct { prose, predicate, .. } = *act;
     let is_file = |object: &Object| object.kind == ObjectKind::Path;
     let mut patients = patients_in(prose, range);
     if predicate.voice == Voice::Bare && !predicate.subject_tokens.is_empty() {
@@ -70,7 +70,7 @@ fn patients(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
 }
 
 /// The objects that the clause itself enumerates.
-fn enumerated_in(act: &ToldAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
+fn enumerated_in(act: &ReportedAct<'_, '_>, range: Range<usize>) -> Vec<Object> {
     let typed =
         |o: &Object| matches!(o.kind, ObjectKind::Id | ObjectKind::Path | ObjectKind::Email);
     let named = objects_in(act.prose, range.clone()).iter().any(typed);

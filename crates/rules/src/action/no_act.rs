@@ -19,14 +19,14 @@ pub(super) fn is_label(prose: &Prose<'_>, predicate: &Predicate, block: Option<B
         && !is_labelled(prose, predicate)
         && prose.tokens.get(predicate.verb + 1).is_some_and(|t| t.has(Tags::GOAL));
     // "Placed: 2024-03-04" gives a date.
-    let behind = |by: usize| prose.tokens.get(predicate.verb + by);
+    let after = |by: usize| prose.tokens.get(predicate.verb + by);
     let dates = predicate.voice == Voice::Bare
-        && behind(1).is_some_and(|t| t.is(':'))
-        && behind(2).is_some_and(|t| {
+        && after(1).is_some_and(|t| t.is(':'))
+        && after(2).is_some_and(|t| {
             let month = |t: &Token| t.has(Tags::MONTH);
             t.kind == TokenKind::Date
                 || month(t)
-                || (t.kind == TokenKind::Number && behind(3).is_some_and(month))
+                || (t.kind == TokenKind::Number && after(3).is_some_and(month))
                 || prose.word(t).split('/').count() == 3
         });
     // "Sent to customer: not yet", "Paid: no"
@@ -103,12 +103,12 @@ pub(super) fn is_talk(prose: &Prose<'_>, predicate: &Predicate, verb: &str) -> b
 /// specific object. "The following changes" only announces what comes after the colon, and "Updated
 /// code:" is a label.
 pub(super) fn speaks_of_thing(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let told = match predicate.voice {
+    let range = match predicate.voice {
         Voice::Active | Voice::Bare => predicate.object_tokens.clone(),
         Voice::PerfectPassive => predicate.subject_tokens.clone(),
         Voice::State | Voice::PastPassive | Voice::BareResult => return false,
     };
-    let mut phrase = prose.tokens(told).iter();
+    let mut phrase = prose.tokens(range).iter();
     let particular = |t: &Token| {
         t.has(tags![DETERMINER, USER_OWN])
             || matches!(t.kind, TokenKind::Code | TokenKind::Identifier | TokenKind::Id)
@@ -194,10 +194,10 @@ pub(super) fn is_excepted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 /// sentence itself says that the action did not succeed.
 pub(super) fn is_turned_down(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
     let end = prose.sentences.get(clause.sentence).map_or(predicate.verb, |s| s.tokens.end);
-    let behind = prose.tokens(predicate.verb + 1..end.max(predicate.verb + 1));
-    let mut behind = behind.iter().skip_while(|t| !t.has(Tags::ADVERSATIVE)).skip(1).peekable();
-    behind.peek().is_some_and(|t| t.has(Tags::COMPLETED))
-        || behind.any(|t| t.has(tags![NEGATION, FAILURE]))
+    let after = prose.tokens(predicate.verb + 1..end.max(predicate.verb + 1));
+    let mut after = after.iter().skip_while(|t| !t.has(Tags::ADVERSATIVE)).skip(1).peekable();
+    after.peek().is_some_and(|t| t.has(Tags::COMPLETED))
+        || after.any(|t| t.has(tags![NEGATION, FAILURE]))
 }
 
 /// "| Contract uploaded | ❌ rejected |": another cell of the row says that it did not happen.
@@ -211,9 +211,9 @@ pub(super) fn is_denied_in_row(prose: &Prose<'_>, clause: &Clause) -> bool {
         matches!(t.kind, TokenKind::Symbol('❌' | '✗' | '✘' | '✖'))
             || t.has(tags![NEGATION, FAILURE])
     };
-    let behind = (clause.sentence + 1..prose.sentences.len()).take_while(|at| row_of(*at) == row);
+    let after = (clause.sentence + 1..prose.sentences.len()).take_while(|at| row_of(*at) == row);
     row.is_some()
-        && behind
+        && after
             .filter_map(|at| prose.sentences.get(at))
             .any(|sentence| prose.tokens(sentence.tokens.clone()).iter().any(denies))
 }
@@ -236,8 +236,8 @@ pub(super) fn is_of_own_text(prose: &Prose<'_>, predicate: &Predicate) -> bool {
     let Some(sentence) = sentences.find(|s| s.tokens.contains(&predicate.verb)) else {
         return false;
     };
-    let behind = prose.tokens(predicate.verb..sentence.tokens.end);
-    behind.array_windows().any(|[lead, word]| {
+    let after = prose.tokens(predicate.verb..sentence.tokens.end);
+    after.array_windows().any(|[lead, word]| {
         let placed = prose.is(lead, words!["above", "below"]) && word.is_mark();
         let printed = lead.has(Tags::PREPOSITION) && prose.is(word, &sets::WAYS_OF_PRINT);
         let here = prose.is(lead, words!["this"]) && prose.is(word, &sets::PARTS_OF_AN_ANSWER);
@@ -247,9 +247,9 @@ pub(super) fn is_of_own_text(prose: &Prose<'_>, predicate: &Predicate) -> bool {
 
 /// "The connection has been established since 10:00": how long a state has lasted.
 pub(super) fn has_lasted(prose: &Prose<'_>, predicate: &Predicate) -> bool {
-    let behind = prose.tokens(predicate.object_tokens.clone());
+    let after = prose.tokens(predicate.object_tokens.clone());
     predicate.voice == Voice::PerfectPassive
-        && behind.array_windows().any(|[since, time]| {
+        && after.array_windows().any(|[since, time]| {
             let moment = matches!(time.kind, TokenKind::Number | TokenKind::Date);
             prose.is(since, words!["since"]) && (moment || time.has(Tags::MONTH))
         })

@@ -46,11 +46,12 @@ pub(super) fn patients_in(prose: &Prose<'_>, range: Range<usize>) -> Vec<Object>
     let reported = |at: usize| {
         let token = tokens.get(at);
         let place = token.is_some_and(|t| without_lines(prose.word(t)) != prose.word(t));
-        let told = at.checked_sub(2).and_then(|from| tokens.get(from..at)).is_some_and(|words| {
-            let [trouble_at, led] = words else { return false };
-            trouble(trouble_at) && led.has(Tags::PREPOSITION)
-        });
-        tokens.get(at + 1).is_some_and(trouble) || (place && told)
+        let after_trouble =
+            at.checked_sub(2).and_then(|from| tokens.get(from..at)).is_some_and(|words| {
+                let [trouble_at, led] = words else { return false };
+                trouble(trouble_at) && led.has(Tags::PREPOSITION)
+            });
+        tokens.get(at + 1).is_some_and(trouble) || (place && after_trouble)
     };
     let places: Vec<&str> = (0..tokens.len())
         .filter(|at| reported(*at))
@@ -92,7 +93,7 @@ pub(super) fn without_lines(text: &str) -> &str {
 
 /// Whether a text contains the object. Paths match by their last segment.
 pub(crate) fn mentions(text: &str, object: &Object) -> bool {
-    Sought::new(object).stands_in(text)
+    Sought::new(object).occurs_in(text)
 }
 
 /// An object that is searched for in several texts. Paths match by their last segment.
@@ -109,7 +110,7 @@ impl<'o> Sought<'o> {
     }
 
     /// Whether a text contains the object.
-    pub(crate) fn stands_in(&self, text: &str) -> bool {
+    pub(crate) fn occurs_in(&self, text: &str) -> bool {
         if self.needle.needle().is_empty() {
             return false;
         }

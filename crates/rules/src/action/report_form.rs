@@ -30,7 +30,7 @@ pub(super) fn is_own(predicate: &Predicate, done: bool) -> Option<ReportForm> {
 
 /// "You're booked on it", "The change is committed": a state that only an action brings about, of
 /// one thing, and without a condition.
-pub(super) fn stands(
+pub(super) fn as_state(
     prose: &Prose<'_>,
     clause: &Clause,
     predicate: &Predicate,
@@ -61,7 +61,7 @@ pub(super) fn stands(
     if subject().chain(when).any(|t| !t.quoted && prose.is(t, rule)) {
         return None;
     }
-    let told = tags![USER, USER_OWN, THING, DETERMINER];
+    let particulars = tags![USER, USER_OWN, THING, DETERMINER];
     let numbered = |t: &Token| {
         matches!(
             t.kind,
@@ -77,7 +77,7 @@ pub(super) fn stands(
         && subject().any(|t| prose.is(t, words!["changes", "fixes", "updates", "edits"]))
         && object.first().is_none_or(|t| t.is_mark() || t.has(tags![COORDINATE, GOAL]));
     let both = committed && subject().any(|t| prose.is(t, words!["both"]));
-    let particular = changes || both || subject().any(|t| t.has(told) || numbered(t)) || one;
+    let particular = changes || both || subject().any(|t| t.has(particulars) || numbered(t)) || one;
     let first = prose.clauses.partition_point(|c| c.sentence < clause.sentence);
     let mut beside = prose.clauses.iter().skip(first).take_while(|c| c.sentence == clause.sentence);
     // "… is committed so that you can go on": a purpose is not a condition.

@@ -15,7 +15,7 @@ use crate::values::AnyCase;
 /// The search for the deeds of one claim.
 pub(super) struct Search<'f, 't> {
     pub(super) facts: &'f Facts<'t>,
-    pub(super) said: &'f ActionClaim,
+    pub(super) claimed: &'f ActionClaim,
     /// The families of deeds that the claim's verb may describe.
     pub(super) accepted: Families,
     /// The identifying objects that were acted on.
@@ -38,27 +38,27 @@ pub(super) struct Found {
 }
 
 impl<'f, 't> Search<'f, 't> {
-    pub(super) fn new(facts: &'f Facts<'t>, said: &'f ActionClaim, accepted: Families) -> Self {
-        let mut ids = identifying(&said.patients);
+    pub(super) fn new(facts: &'f Facts<'t>, claimed: &'f ActionClaim, accepted: Families) -> Self {
+        let mut ids = identifying(&claimed.patients);
         // "pushed to `fix/hits`": a branch.
-        ids.retain(|id| match said.family {
+        ids.retain(|id| match claimed.family {
             Family::Push => id.kind != ObjectKind::Path,
             Family::Commit => id.kind != ObjectKind::Path || has_file_extension(&id.text),
             _ => true,
         });
-        let window = facts.request_before(said.claim.turn);
-        Self { facts, said, accepted, all_ids: identifying(&said.claim.objects), window, ids }
+        let window = facts.request_before(claimed.claim.turn);
+        Self { facts, claimed, accepted, all_ids: identifying(&claimed.claim.objects), window, ids }
     }
 
     /// The number of executions before the claim.
     pub(super) fn count(&self) -> usize {
-        self.facts.record().count_before(self.said.claim.turn)
+        self.facts.record().count_before(self.claimed.claim.turn)
     }
 
     pub(super) fn run(&self) -> Found {
-        let Self { facts, said, .. } = *self;
+        let Self { facts, claimed, .. } = *self;
         let mut found = Found::default();
-        let candidates = candidates(facts, self.accepted, &said.verb, self.count());
+        let candidates = candidates(facts, self.accepted, &claimed.verb, self.count());
         for (nth, at) in candidates.enumerate() {
             if nth == LOOK_BACK {
                 found.cut = true;
@@ -78,18 +78,18 @@ impl<'f, 't> Search<'f, 't> {
 
     /// Whether a deed is of exactly the claimed family, which must not be a broad one.
     fn is_exact(&self, deed: &Deed<'_>) -> bool {
-        let umbrella = matches!(self.said.family, Family::Update | Family::Create);
-        deed.families.has(self.said.family) && !umbrella
+        let umbrella = matches!(self.claimed.family, Family::Update | Family::Create);
+        deed.families.has(self.claimed.family) && !umbrella
     }
 
     /// Counts a deed that may be the claimed action.
     fn weigh(&self, at: usize, execution: &Execution<'_>, deed: &Deed<'_>, found: &mut Found) {
-        let (said, ids) = (self.said, &self.ids);
+        let (claimed, ids) = (self.claimed, &self.ids);
         let now = execution.called_at >= self.window;
         let tally = if self.is_exact(deed) { &mut found.exact } else { &mut found.loose };
         // A command that wrote no file may have committed or sent it, but has not changed it.
         let files = ids.iter().all(|id| id.kind == ObjectKind::Path) && !ids.is_empty();
-        let edits = matches!(said.family, Family::Create | Family::Update | Family::Delete);
+        let edits = matches!(claimed.family, Family::Create | Family::Update | Family::Delete);
         let fit = fit(execution, deed, ids, &self.all_ids);
         let wrote = deed.shell.is_none() || !deed.written.is_empty();
         if files && edits && fit == Fit::Open && !wrote {
@@ -109,7 +109,7 @@ impl<'f, 't> Search<'f, 't> {
 
     /// `book_visit`, for "your visit": whether the deed is named after the object.
     pub(super) fn is_named_after_thing(&self, deed: &Deed<'_>) -> bool {
-        let things = || self.said.things.iter();
+        let things = || self.claimed.things.iter();
         let mut words = deed.words().iter().filter(|word| word.len() > 3);
         deed.shell.is_none() && words.any(|word| things().any(|thing| head(thing) == head(word)))
     }
@@ -127,14 +127,14 @@ fn identifying(objects: &[Object]) -> Vec<&Object> {
 /// Whether a failed command may still have done its work on the files, because its output does not
 /// mention them: `rm a b` without a `b`; `sed -i … a.rs && cargo build`.
 fn spares(execution: &Execution<'_>, deed: &Deed<'_>, ids: &[&Object]) -> bool {
-    let said = execution.text();
-    deed.shell.is_some() && !said.trim().is_empty() && ids.iter().all(|id| !mentions(said, id))
+    let output = execution.text();
+    deed.shell.is_some() && !output.trim().is_empty() && ids.iter().all(|id| !mentions(output, id))
 }
 
 /// Whether a command with unknown effects names the action, in its words or at either end of its
 /// output.
 fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &AnyCase<'_>) -> bool {
-    let holds = |text: &str| verb.stands_in(text);
+    let holds = |text: &str| verb.occurs_in(text);
     let text = execution.text();
     let head = text.get(..text.floor_char_boundary(1_000)).unwrap_or_default();
     let tail = text.get(text.floor_char_boundary(text.len().saturating_sub(1_000))..);
@@ -149,17 +149,17 @@ fn tells(execution: &Execution<'_>, deed: &Deed<'_>, verb: &AnyCase<'_>) -> bool
 fn candidates<'f>(
     facts: &'f Facts<'_>,
     accepted: Families,
-    told: &'f str,
+    claimed_verb: &'f str,
     count: usize,
 ) -> impl Iterator<Item = usize> + 'f {
     // Arguments may contain the verb as claimed ("sent") or as in a name (`send`).
-    let (said, stem) = (Finder::new(told.as_bytes()), stem(told));
+    let (as_claimed, stem) = (Finder::new(claimed_verb.as_bytes()), stem(claimed_verb));
     let verb = Finder::new(stem.as_bytes());
     let in_any_case = AnyCase::new(stem);
     let vouches = move |at: usize| {
         let names_verb = |e: &Execution<'_>| {
             let args = e.arguments().as_bytes();
-            verb.find(args).is_some() || said.find(args).is_some()
+            verb.find(args).is_some() || as_claimed.find(args).is_some()
         };
         facts.deed(at).is_some_and(|(execution, deed)| {
             deed.families.meets(accepted)
@@ -167,7 +167,7 @@ fn candidates<'f>(
                 || (deed.opaque && tells(execution, deed, &in_any_case))
         })
     };
-    let known = facts.index().candidates(accepted, told, count);
+    let known = facts.index().candidates(accepted, claimed_verb, count);
     let mut place = count;
     std::iter::from_fn(move || {
         place = known.borrow_mut().latest_before(place, &vouches)?;

@@ -9,11 +9,11 @@ const MOST_CALLS: usize = 128;
 /// Finds a call that failed for one of the objects, if no call succeeded for that object, or only
 /// calls of other tools did.
 pub(super) fn failed_of_several(search: &Search<'_, '_>) -> Option<usize> {
-    let (facts, said) = (search.facts, search.said);
-    if said.listed.len() < 2 || said.past {
+    let (facts, claimed) = (search.facts, search.claimed);
+    if claimed.listed.len() < 2 || claimed.past {
         return None;
     }
-    let things: Vec<Sought<'_>> = said.listed.iter().map(Sought::new).collect();
+    let things: Vec<Sought<'_>> = claimed.listed.iter().map(Sought::new).collect();
     let mut done: Vec<Vec<&str>> = vec![Vec::new(); things.len()];
     let mut failed: Vec<Option<(usize, &str)>> = vec![None; things.len()];
     for at in (0..search.count()).rev().take(MOST_CALLS) {
@@ -26,13 +26,13 @@ pub(super) fn failed_of_several(search: &Search<'_, '_>) -> Option<usize> {
             continue;
         }
         for ((thing, done), failed) in things.iter().zip(&mut done).zip(&mut failed) {
-            let of_it = thing.stands_in(execution.arguments())
-                || deed.written.iter().any(|path| thing.stands_in(path));
+            let of_it = thing.occurs_in(execution.arguments())
+                || deed.written.iter().any(|path| thing.occurs_in(path));
             // The output of a command line with several parts shows which part failed.
-            let told = deed.shell.is_none() || thing.stands_in(execution.text());
+            let is_shown = deed.shell.is_none() || thing.occurs_in(execution.text());
             match works {
                 true if of_it => done.push(deed.tool.as_ref()),
-                false if of_it && told => *failed = failed.or(Some((at, deed.tool.as_ref()))),
+                false if of_it && is_shown => *failed = failed.or(Some((at, deed.tool.as_ref()))),
                 _ => {}
             }
         }

@@ -15,23 +15,26 @@ use crate::values::{Leaf, Leaves, whole};
 
 /// Whether the execution at an index shows the claimed action: its kind, its values and its
 /// outcome.
-pub(crate) fn is_supported(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> bool {
+pub(crate) fn is_supported(facts: &Facts<'_>, claimed: &ActionClaim, at: usize) -> bool {
     let Some((execution, deed)) = facts.deed(at) else { return false };
     let is_of_kind = match () {
         () if deed.is_note || !has_worked(execution, deed) => false,
-        () if is_file_tool(deed) => writes_what_is_told(said, execution, deed),
-        () if looks_only(deed) => shows_state(said, execution) || looks(said),
-        () => own_kinds(deed).meets(kindred(said.family)) || is_told_in_a_word(said, execution),
+        () if is_file_tool(deed) => writes_what_is_claimed(claimed, execution, deed),
+        () if looks_only(deed) => shows_state(claimed, execution) || looks(claimed),
+        () => {
+            own_kinds(deed).meets(kindred(claimed.family)) || is_named_in_a_word(claimed, execution)
+        }
     };
     is_of_kind
-        && !is_left_open(said, execution.text())
-        && said.claim.objects.iter().all(|object| has_value(execution, deed, object))
-        && amount_said(&said.claim.text).is_none_or(|amount| is_shown(facts, said, at, amount))
+        && !is_left_open(claimed, execution.text())
+        && claimed.claim.objects.iter().all(|object| has_value(execution, deed, object))
+        && claimed_amount(&claimed.claim.text)
+            .is_none_or(|amount| is_shown(facts, claimed, at, amount))
 }
 
 /// "both orders", "three tickets", "twice": how many times the claim says that it was done, or to
 /// how many things.
-fn amount_said(text: &str) -> Option<u64> {
+fn claimed_amount(text: &str) -> Option<u64> {
     let words: Vec<&str> = text
         .split_whitespace()
         .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()))
@@ -50,7 +53,7 @@ fn amount_said(text: &str) -> Option<u64> {
 
 /// Whether the record shows that many: calls of this kind that succeeded, files written by one call,
 /// or a number or a list of that length in the call or its result.
-fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize, amount: u64) -> bool {
+fn is_shown(facts: &Facts<'_>, claimed: &ActionClaim, at: usize, amount: u64) -> bool {
     let counts = |text: &str| {
         Leaves::any(text, |node| match node.leaf {
             Leaf::List(length) => length as u64 == amount,
@@ -64,12 +67,12 @@ fn is_shown(facts: &Facts<'_>, said: &ActionClaim, at: usize, amount: u64) -> bo
             || counts(execution.text())
     };
     let of_kind = |(call, deed): &(&Execution<'_>, &Deed<'_>)| {
-        has_worked(call, deed) && own_kinds(deed).meets(kindred(said.family))
+        has_worked(call, deed) && own_kinds(deed).meets(kindred(claimed.family))
     };
-    let calls = facts.deeds_before(said.claim.turn).filter(of_kind);
+    let calls = facts.deeds_before(claimed.claim.turn).filter(of_kind);
     let made: Vec<&str> = calls.take(LOOK_BACK).map(|(call, _)| call.arguments()).collect();
     // A call that was made twice for one order is no call for two orders.
-    let made = match said.claim.text.contains("twice") || said.claim.text.contains(" times") {
+    let made = match claimed.claim.text.contains("twice") || claimed.claim.text.contains(" times") {
         true => made.len(),
         false => made.into_iter().collect::<BTreeSet<_>>().len(),
     };
@@ -102,20 +105,24 @@ fn looks_only(deed: &Deed<'_>) -> bool {
     deed.shell.is_none() && !deed.changes()
 }
 
-fn looks(said: &ActionClaim) -> bool {
-    matches!(said.family, Family::Read | Family::Search | Family::Compute)
+fn looks(claimed: &ActionClaim) -> bool {
+    matches!(claimed.family, Family::Read | Family::Search | Family::Compute)
 }
 
 /// Whether the claimed object is one of the written files, or code in the edit.
-fn writes_what_is_told(said: &ActionClaim, execution: &Execution<'_>, deed: &Deed<'_>) -> bool {
-    let edits = matches!(said.family, Family::Create | Family::Update | Family::Move);
+fn writes_what_is_claimed(
+    claimed: &ActionClaim,
+    execution: &Execution<'_>,
+    deed: &Deed<'_>,
+) -> bool {
+    let edits = matches!(claimed.family, Family::Create | Family::Update | Family::Move);
     let is_code = |object: &&Object| matches!(object.kind, ObjectKind::Name | ObjectKind::Quote);
-    let mut code = said.claim.objects.iter().filter(is_code).peekable();
-    if code.peek().is_some() && (edits || said.family == Family::Delete) {
+    let mut code = claimed.claim.objects.iter().filter(is_code).peekable();
+    if code.peek().is_some() && (edits || claimed.family == Family::Delete) {
         return code.all(|object| mentions(execution.arguments(), object));
     }
     let path = |object: &&Object| object.kind == ObjectKind::Path;
-    let mut named = said.patients.iter().filter(path).peekable();
+    let mut named = claimed.patients.iter().filter(path).peekable();
     let written = |object: &Object| deed.written.iter().any(|file| mentions(file, object));
     // "I updated the changelog": `docs/CHANGELOG.md`
     let by_word = || {
@@ -123,29 +130,29 @@ fn writes_what_is_told(said: &ActionClaim, execution: &Execution<'_>, deed: &Dee
             let file = |file: &String| file.to_ascii_lowercase().contains(head(thing));
             deed.written.iter().any(file)
         };
-        said.things.iter().any(named)
+        claimed.things.iter().any(named)
     };
     edits && if named.peek().is_some() { named.all(written) } else { by_word() }
 }
 
 /// `{"status": "cancelled"}`: whether an argument names the action in one or two words.
-fn is_told_in_a_word(said: &ActionClaim, execution: &Execution<'_>) -> bool {
-    has_short_leaf(execution.arguments(), head(stem(&said.verb)))
+fn is_named_in_a_word(claimed: &ActionClaim, execution: &Execution<'_>) -> bool {
+    has_short_leaf(execution.arguments(), head(stem(&claimed.verb)))
 }
 
 /// "The order is cancelled", by anyone: whether the result names the state in one or two words.
-fn shows_state(said: &ActionClaim, execution: &Execution<'_>) -> bool {
-    !said.is_own() && has_short_leaf(execution.text(), head(stem(&said.verb)))
+fn shows_state(claimed: &ActionClaim, execution: &Execution<'_>) -> bool {
+    !claimed.is_own() && has_short_leaf(execution.text(), head(stem(&claimed.verb)))
 }
 
 /// Whether a result says that the action did not happen, or not yet: `{"sent": false}`,
 /// `{"sent_count": 0}`, `{"status": "bounced"}`. In a longer result, a status may belong to
 /// something else.
-fn is_left_open(said: &ActionClaim, result: &str) -> bool {
+fn is_left_open(claimed: &ActionClaim, result: &str) -> bool {
     const FEW: usize = 4;
     let Some(leaves) = Leaves::parse(result) else { return false };
-    let verb = head(stem(&said.verb));
-    let of_act = |word: &String| word.starts_with(verb) || *word == said.verb;
+    let verb = head(stem(&claimed.verb));
+    let of_act = |word: &String| word.starts_with(verb) || *word == claimed.verb;
     let is_none = |leaf: Leaf<'_>| match leaf {
         Leaf::Flag(flag) => !flag,
         Leaf::Number(number) => number == "0",
@@ -155,7 +162,7 @@ fn is_left_open(said: &ActionClaim, result: &str) -> bool {
         let state = state.to_ascii_lowercase();
         let entry = Lexicon::english().get(&state).and_then(|entry| entry.verb);
         of_act(&state)
-            || entry == Some(Action::Of(said.family))
+            || entry == Some(Action::Of(claimed.family))
             || ["ok", "success", "successful", "completed", "done"].contains(&state.as_str())
     };
     let few = leaves.nodes().len() <= FEW;

@@ -20,7 +20,7 @@ impl Mentioned {
     pub(super) fn new(facts: &Facts<'_>, claims: &[ActionClaim]) -> Self {
         /// The maximum number of spellings: preparing to search for many takes long.
         const MOST: usize = 300;
-        let objects = claims.iter().rev().flat_map(|said| &said.claim.objects);
+        let objects = claims.iter().rev().flat_map(|claimed| &claimed.claim.objects);
         let all = objects.flat_map(|object| spellings(object).into_iter().chain(kinds_of(object)));
         let first: BTreeMap<String, Option<usize>> = all.take(MOST).map(|it| (it, None)).collect();
         let mut mentioned = Self { first };
@@ -59,22 +59,22 @@ impl Mentioned {
 /// the agent's work does not mention.
 pub(super) fn unseen_object(
     facts: &Facts<'_>,
-    said: &ActionClaim,
+    claimed: &ActionClaim,
     mentioned: &Mentioned,
 ) -> Option<usize> {
-    let turn = said.claim.turn;
-    let acts = !matches!(said.family, Family::Read | Family::Search | Family::Compute);
-    if !acts || !said.direct {
+    let turn = claimed.claim.turn;
+    let acts = !matches!(claimed.family, Family::Read | Family::Search | Family::Compute);
+    if !acts || !claimed.direct {
         return None;
     }
     let unseen = |object: &Object| match object.kind {
-        ObjectKind::Money => is_other_amount(facts, said, object),
+        ObjectKind::Money => is_other_amount(facts, claimed, object),
         ObjectKind::Path => {
             mentioned.lacks(object, turn) && !was_generated(facts, &object.text, turn)
         }
         _ => mentioned.lacks(object, turn),
     };
-    let at = said.claim.objects.iter().position(unseen)?;
+    let at = claimed.claim.objects.iter().position(unseen)?;
     let whole = facts.shows_all_before(turn)
         && facts.record().count_before(turn) > 0
         && !facts.delegates_before(turn)
@@ -84,19 +84,19 @@ pub(super) fn unseen_object(
 
 /// "I refunded $25", where the only refund was of 10: whether no number of the record is the amount,
 /// nor the sum or the difference of two of them.
-fn is_other_amount(facts: &Facts<'_>, said: &ActionClaim, amount: &Object) -> bool {
+fn is_other_amount(facts: &Facts<'_>, claimed: &ActionClaim, amount: &Object) -> bool {
     /// With more numbers, some two of them add up to anything.
     const MOST: usize = 100;
-    let turn = said.claim.turn;
+    let turn = claimed.claim.turn;
     let own = |(_, deed): &(&Execution<'_>, &Deed<'_>)| {
-        deed.families.has(said.family) && deed.is_plain_call()
+        deed.families.has(claimed.family) && deed.is_plain_call()
     };
     let mut deeds = facts.deeds_before(turn).filter(own);
     let (Some((execution, deed)), None) = (deeds.next(), deeds.next()) else { return false };
     let states =
         |leaves: Leaves<'_>| leaves.nodes().iter().any(|node| matches!(node.leaf, Leaf::Number(_)));
     let stated = Leaves::parse(execution.arguments()).is_some_and(states);
-    if !stated || !deed.status().succeeded() || !said.patients.contains(amount) {
+    if !stated || !deed.status().succeeded() || !claimed.patients.contains(amount) {
         return false;
     }
     let mut known = BTreeSet::new();
@@ -108,12 +108,12 @@ fn is_other_amount(facts: &Facts<'_>, said: &ActionClaim, amount: &Object) -> bo
             return false;
         }
     }
-    let mut told = None;
-    each_figure(&amount.text, |figure| told = Some(figure.0));
-    let Some(told) = told else { return false };
-    let adds_up = |one: &i64| known.contains(&(told - one)) || known.contains(&(told + one));
+    let mut number = None;
+    each_figure(&amount.text, |figure| number = Some(figure.0));
+    let Some(number) = number else { return false };
+    let adds_up = |one: &i64| known.contains(&(number - one)) || known.contains(&(number + one));
     // In cents, too.
-    !known.contains(&told) && !known.contains(&(told * 100)) && !known.iter().any(adds_up)
+    !known.contains(&number) && !known.contains(&(number * 100)) && !known.iter().any(adds_up)
 }
 
 /// Whether a command may have written the file without naming it: a package manager, a build, a
@@ -143,8 +143,8 @@ fn texts<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (usize, &'f str)> {
         [(execution.called_at, execution.arguments()), (answered, execution.text())]
     });
     let messages = facts.transcript().messages.iter().enumerate();
-    let told = messages.filter(|(_, message)| message.role != Role::Assistant);
-    calls.chain(told.map(|(at, message)| (at, message.text.as_str())))
+    let instructions = messages.filter(|(_, message)| message.role != Role::Assistant);
+    calls.chain(instructions.map(|(at, message)| (at, message.text.as_str())))
 }
 
 /// The texts of which one has to occur wherever the object is mentioned, in small letters: the name

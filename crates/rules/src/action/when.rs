@@ -4,7 +4,7 @@ use crate::prose::{Clause, Predicate, Prose, Tags, Token, TokenKind};
 
 /// "In the previous session I migrated it", "I deployed it on 27 January", "two days ago": whether the
 /// sentence may be about an earlier time, of which the record shows nothing.
-pub(super) fn may_be_earlier(prose: &Prose<'_>, clause: &Clause, told: &Predicate) -> bool {
+pub(super) fn may_be_earlier(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
     let sentence = prose.sentence_of(clause);
     let led = sentence.iter().position(|t| t.has(Tags::AGENT)).unwrap_or(0);
     let past = |t: &Token| {
@@ -12,7 +12,7 @@ pub(super) fn may_be_earlier(prose: &Prose<'_>, clause: &Clause, told: &Predicat
     };
     sentence.iter().any(past)
         || sentence.get(..led).is_some_and(|led| is_setting(prose, led))
-        || is_dated(prose, clause, told)
+        || is_dated(prose, clause, predicate)
 }
 
 /// "On Friday", "This morning", "From the handover:": whether the words before "I" say when or where,
@@ -40,15 +40,15 @@ fn is_setting(prose: &Prose<'_>, led: &[Token]) -> bool {
 
 /// "I deployed it on 27 January", "in May": a day or a month in the simple past. With "have", it
 /// belongs to what was done: "I have booked the table on Friday".
-fn is_dated(prose: &Prose<'_>, clause: &Clause, told: &Predicate) -> bool {
-    let before = prose.tokens(clause.tokens.start..told.verb);
+fn is_dated(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+    let before = prose.tokens(clause.tokens.start..predicate.verb);
     let perfect = before
         .iter()
         .any(|t| t.has(Tags::HAVE) || prose.word(t).to_ascii_lowercase().ends_with("ve"));
-    let end = told.object_tokens.end.max(clause.tokens.end);
+    let end = predicate.object_tokens.end.max(clause.tokens.end);
     let day = |t: &Token| t.kind == TokenKind::Date || t.has(Tags::MONTH);
     let joins = |t: &Token| prose.is(t, words!["on", "in"]);
-    let behind = prose.tokens(told.verb..end);
+    let behind = prose.tokens(predicate.verb..end);
     !perfect
         && behind
             .iter()

@@ -98,7 +98,7 @@ fn is_reported(
         code::MALFORMED_ARGUMENTS => checked || !succeeded,
         // The record of a gateway has no words of the user, where the value may come from.
         code::UNGROUNDED_VALUE | code::UNGROUNDED_PATH => {
-            facts.transcript().messages.iter().any(is_said_by_user)
+            facts.transcript().messages.iter().any(is_user_message)
         }
         _ => true,
     }
@@ -121,7 +121,7 @@ fn repeated(facts: &Facts<'_>, judged: usize) -> Vec<(usize, Issue)> {
     for (at, execution) in facts.record().executions().iter().enumerate().skip(begin) {
         let Some(call) = execution.call else { continue };
         let since = facts.transcript().messages.get(heard..execution.called_at);
-        if since.unwrap_or_default().iter().any(is_said_by_user) {
+        if since.unwrap_or_default().iter().any(is_user_message) {
             // A message of the user may be a reason to repeat a call.
             sessions.values_mut().for_each(Fixation::reset);
         }
@@ -172,10 +172,10 @@ fn repeated(facts: &Facts<'_>, judged: usize) -> Vec<(usize, Issue)> {
 fn begin_of_run(facts: &Facts<'_>, judged: usize) -> usize {
     let called_at = facts.record().executions().get(judged).map_or(0, |e| e.called_at);
     let before = facts.transcript().messages.get(..called_at).unwrap_or_default();
-    before.iter().rposition(is_said_by_user).map_or(0, |at| facts.record().count_before(at + 1))
+    before.iter().rposition(is_user_message).map_or(0, |at| facts.record().count_before(at + 1))
 }
 
-fn is_said_by_user(message: &Message) -> bool {
+fn is_user_message(message: &Message) -> bool {
     message.role == Role::User
         && message.kind == MessageKind::Ordinary
         && message.outcomes.is_empty()

@@ -108,8 +108,8 @@ pub(crate) fn different_number(
     stated.iter().find_map(|(key, value)| {
         let (name, there) = member(recorded, key)?;
         let recorded = there.as_str().map_or_else(|| Some(there.clone()), quantity);
-        let (said, number) = (value.as_f64()?, recorded?.as_f64()?);
-        let same = same_number(said, number) || is_converted(said, number);
+        let (claimed, number) = (value.as_f64()?, recorded?.as_f64()?);
+        let same = same_number(claimed, number) || is_converted(claimed, number);
         (!same).then(|| Difference::other(format!("/{}", escaped(name)), value, there))
     })
 }
@@ -122,17 +122,17 @@ pub(crate) fn number_of(recorded: &Value, key: &str) -> Option<f64> {
 /// Whether two numbers may be one quantity in two units: bytes and megabytes, seconds and hours, a
 /// fraction and its percentage, miles and kilometres, pounds and kilograms, metres per second and
 /// knots, kilopascals and millimetres of mercury, degrees of three scales.
-fn is_converted(said: f64, there: f64) -> bool {
+fn is_converted(claimed: f64, there: f64) -> bool {
     const UNITS: [f64; 17] = [
         1.609, 1.9, 2.205, 3.6, 7.5, 8.0, 24.0, 60.0, 100.0, 1e3, 1024.0, 3600.0, 6e4, 86_400.0,
         1e6, 1.0486e6, 1e9,
     ];
     let warmth = |celsius: f64, other: f64| (celsius * 1.8 + 32.0 - other).abs() < 1.0;
-    let kelvin = ((said - there).abs() - 273.15).abs() < 0.5;
-    if kelvin || warmth(said, there) || warmth(there, said) {
+    let kelvin = ((claimed - there).abs() - 273.15).abs() < 0.5;
+    if kelvin || warmth(claimed, there) || warmth(there, claimed) {
         return true;
     }
-    let ratio = (said / there).abs();
+    let ratio = (claimed / there).abs();
     let ratio = if ratio < 1.0 { 1.0 / ratio } else { ratio };
     UNITS.iter().any(|unit| (ratio / unit - 1.0).abs() < 0.05)
 }
@@ -179,8 +179,8 @@ fn member<'v>(members: &'v Map<String, Value>, key: &str) -> Option<(&'v str, &'
 
 fn differs(stated: &Value, recorded: &Value, pointer: String) -> Option<Difference> {
     match (stated, recorded) {
-        (Value::Object(said), Value::Object(there)) => {
-            said.iter().find_map(|(key, value)| match member(there, key) {
+        (Value::Object(claimed), Value::Object(there)) => {
+            claimed.iter().find_map(|(key, value)| match member(there, key) {
                 Some((name, inner)) => {
                     differs(value, inner, format!("{pointer}/{}", escaped(name)))
                 }
@@ -188,10 +188,10 @@ fn differs(stated: &Value, recorded: &Value, pointer: String) -> Option<Differen
                 None => Some(Difference::added(&pointer, key, value)),
             })
         }
-        (Value::Array(said), Value::Array(there)) => {
+        (Value::Array(claimed), Value::Array(there)) => {
             // Elements are compared in order; omitted ones do not matter.
             let mut rest = there.iter().enumerate();
-            said.iter().enumerate().find_map(|(at, value)| {
+            claimed.iter().enumerate().find_map(|(at, value)| {
                 if is_elision(value) {
                     return None;
                 }
@@ -222,23 +222,27 @@ fn same_leaf(stated: &Value, recorded: &Value) -> bool {
     if is_elision(stated) || stated == recorded {
         return true;
     }
-    if let (Some(said), Some(there)) = (as_number(stated), as_number(recorded)) {
-        return same_number(said, there);
+    if let (Some(claimed), Some(there)) = (as_number(stated), as_number(recorded)) {
+        return same_number(claimed, there);
     }
     match (stated, recorded) {
-        (Value::String(said), Value::String(there)) => is_quote_of(said, there),
-        (Value::String(said), Value::Bool(there)) => said.eq_ignore_ascii_case(&there.to_string()),
-        (Value::Bool(said), Value::String(there)) => there.eq_ignore_ascii_case(&said.to_string()),
-        (Value::String(said), Value::Object(_) | Value::Array(_)) => {
-            match serde_json::from_str::<Value>(said) {
+        (Value::String(claimed), Value::String(there)) => is_quote_of(claimed, there),
+        (Value::String(claimed), Value::Bool(there)) => {
+            claimed.eq_ignore_ascii_case(&there.to_string())
+        }
+        (Value::Bool(claimed), Value::String(there)) => {
+            there.eq_ignore_ascii_case(&claimed.to_string())
+        }
+        (Value::String(claimed), Value::Object(_) | Value::Array(_)) => {
+            match serde_json::from_str::<Value>(claimed) {
                 Ok(inner) if !inner.is_string() => {
                     differs(&inner, recorded, String::new()).is_none()
                 }
-                _ => is_quote_of(said, &recorded.to_string()),
+                _ => is_quote_of(claimed, &recorded.to_string()),
             }
         }
         (Value::Number(_), Value::String(there)) => occurs_in(&shown(stated), there),
-        (Value::String(said), Value::Number(there)) => said.contains(&there.to_string()),
+        (Value::String(claimed), Value::Number(there)) => claimed.contains(&there.to_string()),
         _ => false,
     }
 }
@@ -256,25 +260,25 @@ pub(crate) fn as_number(value: &Value) -> Option<f64> {
 }
 
 /// Equal, or one is the other rounded to its number of decimals.
-pub(crate) fn same_number(said: f64, there: f64) -> bool {
-    let text = said.to_string();
+pub(crate) fn same_number(claimed: f64, there: f64) -> bool {
+    let text = claimed.to_string();
     let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len());
     let unit = 10_f64.powi(-i32::try_from(decimals).unwrap_or(0));
-    let rounded = there.fract() != 0.0 && (said - there).abs() <= unit / 2.0;
-    (said - there).abs() <= f64::EPSILON * said.abs().max(there.abs()) || rounded
+    let rounded = there.fract() != 0.0 && (claimed - there).abs() <= unit / 2.0;
+    (claimed - there).abs() <= f64::EPSILON * claimed.abs().max(there.abs()) || rounded
 }
 
 /// Whether it is the whole text, its beginning, or pieces of it in order with dots between them.
-pub(crate) fn is_quote_of(said: &str, there: &str) -> bool {
-    let (said, there) = (spaced(said), spaced(there));
-    if said == there || (said.len() >= 8 && there.contains(&said)) {
+pub(crate) fn is_quote_of(quote: &str, there: &str) -> bool {
+    let (quote, there) = (spaced(quote), spaced(there));
+    if quote == there || (quote.len() >= 8 && there.contains(&quote)) {
         return true;
     }
-    if !said.contains('…') && !said.contains("...") {
+    if !quote.contains('…') && !quote.contains("...") {
         return false;
     }
     let mut rest = there.as_str();
-    said.replace("...", "…").split('…').map(str::trim).all(|piece| match rest.find(piece) {
+    quote.replace("...", "…").split('…').map(str::trim).all(|piece| match rest.find(piece) {
         Some(at) => {
             rest = rest.get(at + piece.len()..).unwrap_or_default();
             true
@@ -345,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_said_otherwise() {
+    fn what_may_be_put_differently() {
         let recorded = json!({"download": 125.0, "note": "the line is fast and steady", "hops": [1, 2, 3], "at": {"b": "x"}});
         check(&json!({"download": 125}), &recorded, None);
         check(&json!({"Download": "125"}), &recorded, None);

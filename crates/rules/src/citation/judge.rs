@@ -25,22 +25,22 @@ pub(super) fn citations<'f>(facts: &'f Facts<'_>) -> &'f [Citation] {
 }
 
 fn judged(facts: &Facts<'_>) -> Vec<Citation> {
-    let said: Vec<(&Answer<'_>, Cited)> = facts
+    let answers: Vec<(&Answer<'_>, Cited)> = facts
         .answers()
         .iter()
         .map(|answer| (answer, cited(answer.prose.text)))
         .filter(|(_, cited)| !cited.objects.is_empty() || !cited.ids.is_empty())
         .collect();
-    if said.is_empty() {
+    if answers.is_empty() {
         return Vec::new();
     }
     let mut register = Register::new(facts);
-    for (answer, cited) in &said {
+    for (answer, cited) in &answers {
         register.learn(answer.turn, cited.ids.iter().map(|mention| mention.id.as_str()));
     }
     let bench = Bench { register, facts };
     let mut found = Vec::new();
-    for (answer, cited) in &said {
+    for (answer, cited) in &answers {
         bench.message(answer, cited, &mut found);
     }
     found
@@ -153,8 +153,8 @@ impl Bench<'_, '_> {
         }
         let ours = self.could_cite(turn);
         // The agent could cite its own executions: what the user wrote is none of them.
-        let told = self.register.is_told(id, turn) && !(labelled && ours);
-        if self.register.is_seen(id, turn) || told {
+        let is_mentioned = self.register.is_mentioned(id, turn) && !(labelled && ours);
+        if self.register.is_seen(id, turn) || is_mentioned {
             return false;
         }
         let Some(parsed) = ExecutionId::parse(id) else {
@@ -174,7 +174,7 @@ impl Bench<'_, '_> {
     /// Whether an id in a block is one that the agent wrote into a file, or one of a sample that the
     /// user asked for.
     fn is_sample(&self, id: &str, turn: usize) -> bool {
-        self.register.is_drafted(id, turn) || self.asked_for_sample(turn)
+        self.register.is_drafted(id, turn) || self.sample_was_requested(turn)
     }
 
     /// Whether the agent had ids to cite. Other systems also have execution ids; only then is an id
@@ -242,9 +242,9 @@ impl Bench<'_, '_> {
                 faults.push(Fault::Expired { age, window });
             }
         }
-        let told = discloses(answer.prose.text, stated)
+        let is_disclosed = discloses(answer.prose.text, stated)
             || (known.status == Status::Open && stated.is_none() && only_begins(&answer.prose));
-        if !known.status.succeeded() && !told {
+        if !known.status.succeeded() && !is_disclosed {
             faults.push(Fault::Unfinished { status: known.status });
         }
         let compared = stated.filter(|s| s.setting != Setting::Code && !s.rest.is_empty());
@@ -328,8 +328,8 @@ fn is_by_means(prose: &Prose<'_>, start: usize, line: &str) -> bool {
     let led = line.split_once([' ', '`']).filter(|(first, _)| {
         ["using", "with", "via", "through"].contains(&first.to_ascii_lowercase().as_str())
     });
-    let told = led.and_then(|_| line.split_once(", ")).map_or("", |(_, told)| told);
-    let span = Span::new(start + line.len() - told.len(), start + line.len());
+    let statement = led.and_then(|_| line.split_once(", ")).map_or("", |(_, statement)| statement);
+    let span = Span::new(start + line.len() - statement.len(), start + line.len());
     let joins = tags![COORDINATE, SUBORDINATE];
     let mut within = prose.tokens.iter().filter(|t| span.contains(t.span()));
     within.clone().any(|t| t.has(Tags::AGENT))
@@ -374,7 +374,7 @@ fn is_example(prose: &Prose<'_>, id: Span) -> bool {
 
 /// Whether the words around a citation, or the object itself, say that the execution failed.
 fn discloses(text: &str, stated: Option<&Stated>) -> bool {
-    let said = match stated {
+    let presented = match stated {
         Some(stated) if !stated.rest.is_empty() => {
             let failed = |key: &str| match stated.rest.get(key) {
                 Some(Value::Bool(success)) => !success,
@@ -385,26 +385,27 @@ fn discloses(text: &str, stated: Option<&Stated>) -> bool {
                 return true;
             }
             // The object itself is what is presented; prose next to it does not change that.
-            let told = stated.rest.iter().filter(|(_, value)| !is_blank(value));
-            Value::Object(told.map(|(k, v)| (k.clone(), v.clone())).collect()).to_string()
+            let members = stated.rest.iter().filter(|(_, value)| !is_blank(value));
+            Value::Object(members.map(|(k, v)| (k.clone(), v.clone())).collect()).to_string()
         }
         _ => spaced(text),
     };
-    let said = said.to_lowercase();
-    sets::NOT_DONE.list.iter().any(|word| said.contains(word))
+    let presented = presented.to_lowercase();
+    sets::NOT_DONE.list.iter().any(|word| presented.contains(word))
 }
 
 /// "I started the server": whether a text says that something was started, and of nothing that it
 /// is done.
 fn only_begins(prose: &Prose<'_>) -> bool {
-    let told = || prose.clauses.iter().filter(|clause| unasserted(prose, clause).is_none());
+    let asserted_clauses =
+        || prose.clauses.iter().filter(|clause| unasserted(prose, clause).is_none());
     let starts = |clause: &Clause| {
-        clause.predicates.iter().any(|told| !told.negated && is_start(prose, told))
+        clause.predicates.iter().any(|predicate| !predicate.negated && is_start(prose, predicate))
     };
     let ends = |clause: &Clause| {
         prose.tokens(clause.tokens.clone()).iter().any(|t| prose.is(t, &sets::FINISHED))
     };
-    told().any(starts) && !told().any(ends)
+    asserted_clauses().any(starts) && !asserted_clauses().any(ends)
 }
 
 fn claim(text: &str, span: Span, id: Option<&str>, tool: Option<&str>, turn: usize) -> Claim {

@@ -49,7 +49,7 @@ impl Known<'_> {
 pub(crate) struct Register<'t> {
     known: BTreeMap<String, Known<'t>>,
     seen: BTreeMap<&'t str, usize>,
-    told: BTreeMap<&'t str, usize>,
+    mentioned: BTreeMap<&'t str, usize>,
     drafted: BTreeMap<&'t str, usize>,
     tools: Vec<Cow<'t, str>>,
     shown_from: Option<usize>,
@@ -62,7 +62,7 @@ impl<'f> Register<'f> {
         let mut register = Self {
             known: BTreeMap::new(),
             seen: BTreeMap::new(),
-            told: BTreeMap::new(),
+            mentioned: BTreeMap::new(),
             drafted: BTreeMap::new(),
             tools: transcript.catalog.iter().map(|t| Cow::Borrowed(t.name.as_str())).collect(),
             shown_from: None,
@@ -70,7 +70,7 @@ impl<'f> Register<'f> {
         for (at, message) in transcript.messages.iter().enumerate() {
             if matches!(message.role, Role::User | Role::System) {
                 for (_, id) in execution_ids(&message.text) {
-                    register.told.entry(id.id).or_insert(at);
+                    register.mentioned.entry(id.id).or_insert(at);
                 }
             }
             for (_, id) in message.outcomes.iter().flat_map(|o| execution_ids(&o.text)) {
@@ -157,7 +157,7 @@ impl<'f> Register<'f> {
     /// results: it has those of its other executions, too.
     pub(crate) fn learn<'i>(&mut self, turn: usize, mut cited: impl Iterator<Item = &'i str>) {
         let shown = |id: &str| {
-            self.get(id, turn).is_some() && !self.is_told(id, turn) && !self.is_seen(id, turn)
+            self.get(id, turn).is_some() && !self.is_mentioned(id, turn) && !self.is_seen(id, turn)
         };
         if cited.any(shown) {
             self.shown_from = Some(self.shown_from.map_or(turn, |first| first.min(turn)));
@@ -175,8 +175,8 @@ impl<'f> Register<'f> {
     }
 
     /// Whether the id occurs in what the user or the system said before message `turn`.
-    pub(crate) fn is_told(&self, id: &str, turn: usize) -> bool {
-        self.told.get(id).is_some_and(|&at| at <= turn)
+    pub(crate) fn is_mentioned(&self, id: &str, turn: usize) -> bool {
+        self.mentioned.get(id).is_some_and(|&at| at <= turn)
     }
 
     /// Whether the agent itself wrote the id into the arguments of an earlier call.

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_text_hides_nothing_behind_it() {
+    fn broken_text_hides_nothing_after_it() {
         check(
             r#"{ "a": {"t": 1}, oops {"t": 2}"#,
             &[(r#"{"t": 1}"#, json!({"t": 1})), (r#"{"t": 2}"#, json!({"t": 2}))],

@@ -40,18 +40,18 @@ fn judge(facts: &Facts<'_>, answer: &Answer<'_>, one: &Traffic) -> Option<Claim>
 fn is_invented(facts: &Facts<'_>, answer: &Answer<'_>, lines: &[Span], firmness: Firmness) -> bool {
     let text = answer.prose.text;
     let turn = answer.turn;
-    let said = lines.iter().map(|line| without_receipts(facts, spaced(line.slice(text))));
-    let said: Vec<String> = said.filter(|line| !is_elision(line)).collect();
+    let printed = lines.iter().map(|line| without_receipts(facts, spaced(line.slice(text))));
+    let printed: Vec<String> = printed.filter(|line| !is_elision(line)).collect();
     // Output with a known id is a citation, which other rules judge.
-    let cites = said.iter().any(|line| {
+    let cites = printed.iter().any(|line| {
         let ids = cited(line).ids;
         ids.iter().any(|m| given(facts, turn).any(|there| there.contains(m.id.as_str())))
     });
-    if said.is_empty() || cites {
+    if printed.is_empty() || cites {
         return false;
     }
-    let plain = said.iter().all(|line| line.chars().filter(|c| c.is_alphanumeric()).count() < 3);
-    let mut missing: Vec<&String> = said
+    let plain = printed.iter().all(|line| line.chars().filter(|c| c.is_alphanumeric()).count() < 3);
+    let mut missing: Vec<&String> = printed
         .iter()
         .filter(|line| plain || line.chars().filter(|c| c.is_alphanumeric()).count() >= 3)
         .collect();
@@ -117,8 +117,8 @@ fn without_receipts(facts: &Facts<'_>, mut line: String) -> String {
 pub(super) fn given<'f>(facts: &'f Facts<'_>, turn: usize) -> impl Iterator<Item = &'f str> {
     let messages = facts.transcript().messages.iter().take(turn + 1);
     let results = messages.clone().flat_map(|m| m.outcomes.iter().map(|o| o.text.as_str()));
-    let said = messages.filter(|m| m.role != Role::Assistant).map(|m| m.text.as_str());
-    results.chain(said)
+    let instructions = messages.filter(|m| m.role != Role::Assistant).map(|m| m.text.as_str());
+    results.chain(instructions)
 }
 
 /// `…`, `... +12 lines`: omitted lines, or an empty line.

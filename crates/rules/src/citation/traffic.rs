@@ -93,9 +93,9 @@ impl<'t> Scan<'t> {
                 (_, tool) => self.open(span, tool, CallForm::Object),
             }
         } else if let Some(rest) = label(line, "observation") {
-            let told = self.call.is_some() || self.acted;
+            let follows_call = self.call.is_some() || self.acted;
             let lines = self.output(span, rest, Until::Blank);
-            if told {
+            if follows_call {
                 self.close(span, lines, Some(Firmness::Markup));
             }
         } else if let Some(name) = opening_tag(line).filter(|name| !name.starts_with("system")) {

@@ -233,8 +233,8 @@ fn of_nothing(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool
     let nothing = before.split_first().is_some_and(|(first, rest)| {
         prose.is(first, words!["nothing"]) && rest.iter().all(|t| t.has(auxiliary))
     });
-    let behind = prose.tokens(predicate.object_tokens.clone());
-    passive && nothing && behind.iter().all(|t| t.is('.') || prose.is(t, words!["yet"]))
+    let after = prose.tokens(predicate.object_tokens.clone());
+    passive && nothing && after.iter().all(|t| t.is('.') || prose.is(t, words!["yet"]))
 }
 
 /// The denial of every change, or of every run, in a clause.
@@ -358,8 +358,8 @@ fn is_denied(tokens: &[Token], verb: usize, object: usize) -> bool {
 
 /// Whether a preposition after it narrows the denial: "no changes to the parser".
 fn narrowed(prose: &Prose<'_>, tokens: &[Token], object: usize, verb: usize) -> bool {
-    let behind = tokens.get(object.max(verb) + 1..).unwrap_or_default();
-    let mut words = behind.iter().filter(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
+    let after = tokens.get(object.max(verb) + 1..).unwrap_or_default();
+    let mut words = after.iter().filter(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
     let Some(next) = words.next() else { return false };
     let scope: Vec<String> = words.map(|t| prose.word(t).to_ascii_lowercase()).collect();
     let small = ["the", "any", "your", "a"];

@@ -105,9 +105,9 @@ fn not_used(facts: &Facts<'_>, findings: &mut Findings<'_>, mention: &Mention, p
 /// Whether "Using the X service." may answer a question, or announce a call.
 fn is_no_report(facts: &Facts<'_>, turn: usize) -> bool {
     let mut before = facts.transcript().messages.iter().take(turn).rev();
-    let asked = before.find(|message| message.role == Role::User);
+    let request = before.find(|message| message.role == Role::User);
     let asks = |word: &str| ["how", "what", "which"].iter().any(|w| word.eq_ignore_ascii_case(w));
-    let mut words = asked.iter().flat_map(|message| message.text.split(' '));
+    let mut words = request.iter().flat_map(|message| message.text.split(' '));
     words.any(|word| asks(word) || word.contains('?'))
         || facts.record().executions().iter().any(|execution| execution.called_at >= turn)
 }

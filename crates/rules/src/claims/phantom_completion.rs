@@ -21,8 +21,8 @@ pub(super) static RULE: Rule = Rule::new(
 );
 
 fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
-    for (said, verdict) in actions(facts) {
-        judge(facts, findings, said, *verdict);
+    for (claimed, verdict) in actions(facts) {
+        judge(facts, findings, claimed, *verdict);
     }
 }
 
@@ -30,47 +30,49 @@ fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
 fn judge(
     facts: &Facts<'_>,
     findings: &mut Findings<'_>,
-    said: &ActionClaim,
+    claimed: &ActionClaim,
     verdict: ActionVerdict,
 ) {
     match verdict {
-        ActionVerdict::Possible(at) if is_supported(facts, said, at) => {
-            findings.supported(&said.claim, facts.evidence_at(at));
+        ActionVerdict::Possible(at) if is_supported(facts, claimed, at) => {
+            findings.supported(&claimed.claim, facts.evidence_at(at));
         }
         ActionVerdict::Possible(_) => findings.not_checkable(
-            &said.claim,
+            &claimed.claim,
             "a call may have done it, but the record does not show that it did",
         ),
-        ActionVerdict::NotCheckable(reason) => findings.not_checkable(&said.claim, reason),
-        ActionVerdict::Elsewhere(_) if !said.direct => findings.not_checkable(&said.claim, NOT_OWN),
+        ActionVerdict::NotCheckable(reason) => findings.not_checkable(&claimed.claim, reason),
+        ActionVerdict::Elsewhere(_) if !claimed.direct => {
+            findings.not_checkable(&claimed.claim, NOT_OWN)
+        }
         ActionVerdict::Elsewhere(at) => {
-            let note = Note::proven(done_to_another(facts, said, at))
+            let note = Note::proven(done_to_another(facts, claimed, at))
                 .help(
                     "name the object of the actual call, or make the call for the object you named",
                 )
-                .provable_if(!facts.acts_freely_before(said.claim.turn))
+                .provable_if(!facts.acts_freely_before(claimed.claim.turn))
                 .evidence(facts.evidence_at(at));
-            findings.contradicted(facts, &said.claim, note);
+            findings.contradicted(facts, &claimed.claim, note);
         }
         ActionVerdict::Unseen(at) => {
-            let thing = said.claim.objects.get(at).map_or("", |object| object.text.as_str());
+            let thing = claimed.claim.objects.get(at).map_or("", |object| object.text.as_str());
             let note = Note::proven(format!(
                 "the agent says it did this with `{thing}`, but no call, result or instruction \
                  mentions `{thing}`"
             ))
             .help("do it with a tool, or name what was really changed");
-            findings.unsupported(facts, &said.claim, note);
+            findings.unsupported(facts, &claimed.claim, note);
         }
         ActionVerdict::Absent => {
-            if let Some(reason) = doubt(facts, said) {
-                return findings.not_checkable(&said.claim, reason);
+            if let Some(reason) = doubt(facts, claimed) {
+                return findings.not_checkable(&claimed.claim, reason);
             }
-            let family = said.family.name();
+            let family = claimed.family.name();
             let note = Note::proven(format!(
                 "the agent says this was done, but no successful call did it ({family})"
             ))
             .help("do it with a tool, or say that it was not done");
-            findings.unsupported(facts, &said.claim, note);
+            findings.unsupported(facts, &claimed.claim, note);
         }
         ActionVerdict::Failed(_) => {}
     }
@@ -79,13 +81,13 @@ fn judge(
 /// Why a missing call does not prove that the action was not done. It proves it if the agent reports
 /// the action as its own, had a tool for such actions, and could
 /// not have done it by other means.
-fn doubt(facts: &Facts<'_>, said: &ActionClaim) -> Option<&'static str> {
-    let text = said.claim.text.as_str();
+fn doubt(facts: &Facts<'_>, claimed: &ActionClaim) -> Option<&'static str> {
+    let text = claimed.claim.text.as_str();
     let mut words = text.split(|c: char| !c.is_alphanumeric());
     // "I've been assigned" does not report an action of the agent.
     let passive = words.any(|word| matches!(word, "been" | "be"));
-    let turn = said.claim.turn;
-    let does = |tool: &ToolName| tool.families.meets(kindred(said.family));
+    let turn = claimed.claim.turn;
+    let does = |tool: &ToolName| tool.families.meets(kindred(claimed.family));
     let known = |tool: &Tool| {
         let own = matches!(tool.origin, Origin::Builtin | Origin::Skill { .. });
         let name = ToolName::parse(&tool.name);
@@ -101,18 +103,18 @@ fn doubt(facts: &Facts<'_>, said: &ActionClaim) -> Option<&'static str> {
     let offered = match catalog.is_known() {
         _ if powerless => true,
         true => {
-            facts.tool_names().iter().any(does) || (is_plain(said) && catalog.iter().all(known))
+            facts.tool_names().iter().any(does) || (is_plain(claimed) && catalog.iter().all(known))
         }
         false => only_known_tools(facts, turn),
     };
     // Only a command pushes, commits or deploys; the record has read all of them.
-    let by_command = matches!(said.family, Family::Push | Family::Commit | Family::Deploy);
-    let free = match by_command && said.is_own() {
+    let by_command = matches!(claimed.family, Family::Push | Family::Commit | Family::Deploy);
+    let free = match by_command && claimed.is_own() {
         true => facts.delegates_before(turn) || facts.is_opaque_before(turn),
         false => facts.acts_freely_before(turn),
     };
     let reasons = [
-        (said.is_own() == passive, NOT_OWN),
+        (claimed.is_own() == passive, NOT_OWN),
         (!offered && catalog.is_known(), "none of the agent's tools is known to do this"),
         (!offered, "the log has no list of tools, and a tool with unknown effects may do this"),
         (free, "a command, a file edit or another agent may have done it"),
@@ -122,10 +124,10 @@ fn doubt(facts: &Facts<'_>, said: &ActionClaim) -> Option<&'static str> {
 
 /// Whether the verbs for this kind of action are unambiguous. Something that has shipped may have
 /// been shipped by others.
-fn is_plain(said: &ActionClaim) -> bool {
+fn is_plain(claimed: &ActionClaim) -> bool {
     use Family as F;
-    match said.family {
-        F::Deploy => said.is_own(),
+    match claimed.family {
+        F::Deploy => claimed.is_own(),
         F::Delete | F::Cancel | F::Send | F::Pay | F::Refund | F::Commit | F::Push => true,
         _ => false,
     }
@@ -140,13 +142,13 @@ fn only_known_tools(facts: &Facts<'_>, turn: usize) -> bool {
 }
 
 /// The message "the agent says `8` was cancelled, but the call to `cancel_order` was for `9`".
-fn done_to_another(facts: &Facts<'_>, said: &ActionClaim, at: usize) -> String {
+fn done_to_another(facts: &Facts<'_>, claimed: &ActionClaim, at: usize) -> String {
     let call = facts.record().executions().get(at).and_then(|execution| execution.call);
     let tool = call.map_or("", |call| call.tool.as_str());
-    let entry = Lexicon::english().get(&said.verb);
-    let told = entry.is_some_and(|entry| entry.tags.any(Tags::PARTICIPLE));
-    let done = if told { said.verb.as_str() } else { "done" };
-    let things = said.patients.iter().chain(&said.claim.objects);
+    let entry = Lexicon::english().get(&claimed.verb);
+    let is_participle = entry.is_some_and(|entry| entry.tags.any(Tags::PARTICIPLE));
+    let done = if is_participle { claimed.verb.as_str() } else { "done" };
+    let things = claimed.patients.iter().chain(&claimed.claim.objects);
     let Some(named) = things.map(|thing| thing.text.as_str()).find(|text| !text.is_empty()) else {
         return format!(
             "the agent says this was {done}, but the call to `{tool}` was for something else"

@@ -18,8 +18,8 @@ pub(super) static RULE: Rule = Rule::new(
 );
 
 fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
-    for (said, verdict) in outcomes(facts) {
-        judge(facts, findings, &said, verdict);
+    for (claimed, verdict) in outcomes(facts) {
+        judge(facts, findings, &claimed, verdict);
     }
 }
 
@@ -27,15 +27,15 @@ fn check(facts: &Facts<'_>, findings: &mut Findings<'_>) {
 fn judge(
     facts: &Facts<'_>,
     findings: &mut Findings<'_>,
-    said: &OutcomeClaim,
+    claimed: &OutcomeClaim,
     verdict: OutcomeVerdict,
 ) {
-    let (claim, what) = (&said.claim, said.noun());
+    let (claim, what) = (&claimed.claim, claimed.noun());
     match verdict {
-        OutcomeVerdict::Passed(at) if shows_all(facts, said, at) => {
+        OutcomeVerdict::Passed(at) if shows_all(facts, claimed, at) => {
             findings.supported(claim, facts.evidence_at(at));
         }
-        OutcomeVerdict::Failed(at, excludes) if !excludes || !failed_last(facts, said, at) => {
+        OutcomeVerdict::Failed(at, excludes) if !excludes || !failed_last(facts, claimed, at) => {
             findings.not_checkable(
                 claim,
                 "a run failed, but the claim may be about another part, or about a later state",
@@ -50,7 +50,7 @@ fn judge(
         OutcomeVerdict::Never => {
             let note = Note::proven(format!("no {what} run is recorded before this"))
                 .help("run it, or say that it was not run")
-                .provable_if(never_run(facts, said));
+                .provable_if(never_run(facts, claimed));
             findings.unsupported(facts, claim, note);
         }
         OutcomeVerdict::Passed(_) => {

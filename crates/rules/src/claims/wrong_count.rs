@@ -15,7 +15,7 @@ use counts::{Count, counts};
 use reports::{Counted, REACH};
 
 /// The maximum number of user messages that are searched.
-const MOST_TOLD: usize = 6;
+const MOST_MESSAGES: usize = 6;
 
 /// The maximum number of calls before a message that are searched for lists.
 const MOST_CALLS: usize = 16;
@@ -59,7 +59,7 @@ fn judge(facts: &Facts<'_>, findings: &mut Findings<'_>, answer: &Answer<'_>, co
         Counted::Unknown => return findings.not_checkable(&claim, "no test run shows a count"),
         Counted::Other { evidence, numbers, least } => (evidence, numbers, least),
     };
-    if is_told(facts, turn, count.number) || wrote_tests(facts, turn, count.number) {
+    if is_given(facts, turn, count.number) || wrote_tests(facts, turn, count.number) {
         return findings.supported(&claim, []);
     }
     if may_be_else(facts, answer, count, least) {
@@ -93,7 +93,7 @@ fn may_be_else(facts: &Facts<'_>, answer: &Answer<'_>, count: &Count<'_>, least:
     // "3 new tests" may be some of those that were counted, as may the tests of one file.
     let some = (count.some || names_file(answer, count)) && count.number <= least;
     some || adds_up(answer, count)
-        || (count.number >= LARGE && stands_somewhere(facts, turn, count.number))
+        || (count.number >= LARGE && occurs_somewhere(facts, turn, count.number))
         || printed_alone(facts, turn, count.number)
 }
 
@@ -191,9 +191,10 @@ fn is_list_of(facts: &Facts<'_>, turn: usize, stem: &str, number: u64) -> bool {
 }
 
 /// Whether the user gave the number, for example from a run of their own.
-fn is_told(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
-    let told = facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Told));
-    told.take(MOST_TOLD).any(|given| Tally::parse(given.text).printed.contains(&number))
+fn is_given(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
+    let messages =
+        facts.given().near(turn, REACH).filter(|given| matches!(given.source, Source::Message));
+    messages.take(MOST_MESSAGES).any(|given| Tally::parse(given.text).printed.contains(&number))
 }
 
 /// "30 tests in all: 26 passed, 3 skipped, 1 flaky": whether the numbers after it add up to it.
@@ -208,8 +209,8 @@ fn adds_up(answer: &Answer<'_>, count: &Count<'_>) -> bool {
 }
 
 /// Whether the number occurs in a result or in the agent's own arguments.
-fn stands_somewhere(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
-    let shown = |given: &&Text<'_>| !matches!(given.source, Source::Told);
+fn occurs_somewhere(facts: &Facts<'_>, turn: usize, number: u64) -> bool {
+    let shown = |given: &&Text<'_>| !matches!(given.source, Source::Message);
     let wanted = i64::try_from(number).unwrap_or(i64::MAX).saturating_mul(100);
     facts.given().near(turn, REACH).filter(shown).any(|given| {
         let mut found = false;

@@ -30,8 +30,8 @@ fn read_part(text: &str) -> &str {
 
 /// The number of answers, from a message on, that are too long to be read completely.
 pub(crate) fn read_in_part(transcript: &Transcript, first: usize) -> usize {
-    let said = transcript.messages.iter().skip(first).filter(|message| is_said(message));
-    said.filter(|message| message.text.len() > LONGEST).count()
+    let answers = transcript.messages.iter().skip(first).filter(|message| is_answer(message));
+    answers.filter(|message| message.text.len() > LONGEST).count()
 }
 
 /// The agent's texts in a range of messages, in order.
@@ -42,13 +42,13 @@ pub(crate) fn answers(transcript: &Transcript, among: Range<usize>) -> Vec<Answe
         .enumerate()
         .take(among.end)
         .skip(among.start)
-        .filter(|(_, message)| is_said(message))
+        .filter(|(_, message)| is_answer(message))
         .map(|(turn, message)| Answer { turn, prose: Prose::read(read_part(&message.text)) })
         .collect()
 }
 
 /// Whether a message is an answer of the agent.
-fn is_said(message: &Message) -> bool {
+fn is_answer(message: &Message) -> bool {
     message.role == Role::Assistant
         && message.kind == MessageKind::Ordinary
         && !message.text.trim().is_empty()

@@ -152,7 +152,8 @@ impl<'t> Deed<'t> {
             let tells = named.note || named.continues || named.own || delegates;
             if families.is_empty() && !tells {
                 families = of_arguments(arguments);
-                opaque |= named.acts || families.meets(Families::changing()) || is_asked(&members);
+                opaque |=
+                    named.acts || families.meets(Families::changing()) || is_instructed(&members);
             }
         }
         // A call that was not executed hides nothing.
@@ -178,7 +179,7 @@ impl<'t> Deed<'t> {
     /// The upshot of the call, including what the result's own words say.
     pub(crate) fn upshot(&self) -> Upshot {
         *self.upshot.get_or_init(|| {
-            let asked = CallFacts {
+            let call = CallFacts {
                 changes: self.changes(),
                 looks: self.families.meets(families![Read, Search]),
                 words: self.words(),
@@ -186,7 +187,7 @@ impl<'t> Deed<'t> {
                 command: self.shell.as_ref().map(|work| work.command.as_str()),
                 found_nothing: self.shell.as_ref().is_some_and(|work| work.found_nothing),
             };
-            Upshot::new(&asked, self.outcome)
+            Upshot::new(&call, self.outcome)
         })
     }
 
@@ -262,8 +263,8 @@ fn families_of_shell(work: &ShellWork<'_>) -> Families {
 }
 
 /// Whether an argument tells the tool what to do, because its name does not.
-fn is_asked(members: &Members<'_>) -> bool {
-    sets::ASKED_BY.list.iter().any(|name| members.has(name))
+fn is_instructed(members: &Members<'_>) -> bool {
+    sets::INSTRUCTED_BY.list.iter().any(|name| members.has(name))
 }
 
 /// The tool that a meta-tool runs: `execute-tool {tool_name, params}`.

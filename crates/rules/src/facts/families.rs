@@ -106,13 +106,13 @@ pub(crate) fn of_parts(words: &[String]) -> Families {
         return families![Read, Search];
     }
     // `place_details`, `order_status`: information about a thing.
-    let told = ["details", "detail", "info", "status", "overview", "summary"];
+    let information = ["details", "detail", "info", "status", "overview", "summary"];
     let acts = |word: &String| {
         let verb = Lexicon::english().get(word).is_some_and(|entry| entry.verb.is_some());
         verb && !sets::NAMES_THINGS.list.contains(&word.as_str())
     };
     if let [.., thing, last] = words
-        && told.contains(&last.as_str())
+        && information.contains(&last.as_str())
         && sets::NAMES_THINGS.list.contains(&thing.as_str())
         && !words.iter().any(acts)
     {

@@ -173,7 +173,7 @@ mod tests {
     use crate::settings::Settings;
 
     /// A session with this many file edits and then a message.
-    fn session(edits: usize, said: &str) -> Transcript {
+    fn session(edits: usize, answer: &str) -> Transcript {
         let mut session = Transcript::new("s", Format::OpenaiChat);
         session.messages.push(Message::text(Role::User, "Please tidy up."));
         for n in 0..edits {
@@ -186,13 +186,13 @@ mod tests {
             let results = Message { outcomes: vec![outcome], ..Message::text(Role::Tool, "") };
             session.messages.extend([calls, results]);
         }
-        session.messages.push(Message::text(Role::Assistant, said));
+        session.messages.push(Message::text(Role::Assistant, answer));
         session
     }
 
     /// Checks the verdict of the only action claim, and the call that supports it.
-    fn check(edits: usize, said: &str, expected: &str) {
-        let report = judged(&session(edits, said), &Settings::default());
+    fn check(edits: usize, answer: &str, expected: &str) {
+        let report = judged(&session(edits, answer), &Settings::default());
         let found: Vec<String> = report
             .judgements
             .iter()
@@ -205,7 +205,7 @@ mod tests {
                 format!("{} {}", judgement.verdict.name(), calls.collect::<String>())
             })
             .collect();
-        assert_eq!(found, [expected], "{edits} {said}");
+        assert_eq!(found, [expected], "{edits} {answer}");
     }
 
     /// An execution that is too far back to be searched neither supports nor contradicts.

@@ -139,10 +139,10 @@ impl<'t> Facts<'t> {
         const FEW: usize = 4;
         let messages = self.transcript().messages.get(..turn).unwrap_or_default().iter();
         let asks = |m: &&Message| m.role == Role::User && m.kind == MessageKind::Ordinary;
-        let mut said = 0;
+        let mut length = 0;
         messages.filter(asks).any(|m| {
-            said += m.text.len();
-            said > SHORT || m.text.contains('`') || m.text.lines().count() > FEW
+            length += m.text.len();
+            length > SHORT || m.text.contains('`') || m.text.lines().count() > FEW
         })
     }
 
@@ -176,7 +176,8 @@ impl<'t> Facts<'t> {
         if !self.is_before(turn, &self.index().opaque, |_, deed| deed.opaque) {
             return false;
         }
-        let speaker = self.transcript().messages.get(turn).and_then(|said| said.agent.as_ref());
+        let speaker =
+            self.transcript().messages.get(turn).and_then(|message| message.agent.as_ref());
         if speaker.is_none() {
             return true;
         }
@@ -294,7 +295,7 @@ impl<'t> Facts<'t> {
     pub(crate) fn evidence_in(&self, given: &Text<'t>) -> Evidence {
         let execution = match given.source {
             Source::Result(at) | Source::Argument(at) => self.record().executions().get(at),
-            Source::Told => None,
+            Source::Message => None,
         };
         execution.map(|execution| self.evidence(execution)).unwrap_or_else(|| Evidence {
             source: EvidenceSource::Message { turn: given.turn },

@@ -46,29 +46,29 @@ impl Upshot {
     }
 
     /// The upshot of a call with this result.
-    pub(crate) fn new(asked: &CallFacts<'_>, outcome: Option<&Outcome>) -> Self {
+    pub(crate) fn new(call: &CallFacts<'_>, outcome: Option<&Outcome>) -> Self {
         let Some(outcome) = outcome else { return Self::Unknown };
-        if asked.found_nothing {
+        if call.found_nothing {
             return Self::Done;
         }
         match Self::by_marks(outcome) {
             Self::Done => {}
             // Words that report a failure count; the absence of such words does not mean success.
-            Self::Unknown if outcome.unread && asked.command.is_none() => {
-                let told = Self::by_words(asked, &outcome.text);
-                let failed = matches!(told, Self::Failed | Self::Refused);
-                return if failed { told } else { Self::Unknown };
+            Self::Unknown if outcome.unread && call.command.is_none() => {
+                let upshot = Self::by_words(call, &outcome.text);
+                let failed = matches!(upshot, Self::Failed | Self::Refused);
+                return if failed { upshot } else { Self::Unknown };
             }
             marked => return marked,
         }
-        match asked.command {
+        match call.command {
             // A command's output is not a message about the command.
             Some(command) => {
                 let unmarked = outcome.exit_code.is_none() && outcome.is_error.is_none();
                 let fails = unmarked && only_complains(command, &outcome.text);
                 if fails { Self::Failed } else { Self::Done }
             }
-            None => Self::by_words(asked, &outcome.text),
+            None => Self::by_words(call, &outcome.text),
         }
     }
 
@@ -81,16 +81,16 @@ impl Upshot {
         }
     }
 
-    fn by_words(asked: &CallFacts<'_>, text: &str) -> Self {
+    fn by_words(call: &CallFacts<'_>, text: &str) -> Self {
         match failure_in(text) {
             Some(Failure::Failed) => return Self::Failed,
             Some(Failure::Refused) => return Self::Refused,
-            Some(Failure::State { word, alone }) if asked.is_failed_by(&word, alone) => {
-                return if act_behind(&word).is_some() { Self::Refused } else { Self::Failed };
+            Some(Failure::State { word, alone }) if call.is_failed_by(&word, alone) => {
+                return if act_leading_to(&word).is_some() { Self::Refused } else { Self::Failed };
             }
             _ => {}
         }
-        if asked.changes && did_nothing(text) { Self::NothingDone } else { Self::Done }
+        if call.changes && did_nothing(text) { Self::NothingDone } else { Self::Done }
     }
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct CallFacts<'d> {
 }
 
 /// The action that leads to a refusing state: "deny" for "denied".
-fn act_behind(state: &str) -> Option<&'static str> {
+fn act_leading_to(state: &str) -> Option<&'static str> {
     let pairs = sets::REFUSING_STATES.list.iter().filter_map(|pair| pair.split_once(' '));
     pairs.into_iter().find(|(known, _)| *known == state).map(|(_, act)| act)
 }
@@ -124,7 +124,7 @@ impl CallFacts<'_> {
         if self.looks && !self.changes {
             return alone;
         }
-        let act = act_behind(state).unwrap_or(state);
+        let act = act_leading_to(state).unwrap_or(state);
         let named = self.words.iter().any(|word| word == act);
         !named && !self.arguments.to_ascii_lowercase().contains(state)
     }
@@ -149,5 +149,5 @@ fn did_nothing(text: &str) -> bool {
         return !changes.is_empty() && !changes.contains(&true);
     }
     let first = text.split(['.', ':', ';', '\n']).next().unwrap_or_default().trim();
-    sets::NOTHING_DONE.list.iter().any(|said| first.eq_ignore_ascii_case(said))
+    sets::NOTHING_DONE.list.iter().any(|known| first.eq_ignore_ascii_case(known))
 }

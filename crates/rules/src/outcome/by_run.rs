@@ -30,30 +30,32 @@ const PART: &str = "a run failed, but the claim may be about another part of it"
 /// The verdict on the claim, by how that run ended.
 pub(super) fn by_run(
     facts: &Facts<'_>,
-    said: &OutcomeClaim,
+    claimed: &OutcomeClaim,
     (at, end, execution): (usize, RunEnd, &Execution<'_>),
 ) -> OutcomeVerdict {
-    let other = || said.elsewhere || is_of_another_kind(facts, said, at);
+    let other = || claimed.elsewhere || is_of_another_kind(facts, claimed, at);
     if matches!(end, RunEnd::Passed) && other() {
         return OutcomeVerdict::NotCheckable(
             "the claim may be about a run elsewhere, or about another kind of run",
         );
     }
-    if said.ran {
+    if claimed.ran {
         return OutcomeVerdict::Passed(at);
     }
     match end {
-        RunEnd::Passed if said.unwarned => OutcomeVerdict::NotCheckable(WARNINGS),
-        RunEnd::Passed if shows_less(said, execution) => OutcomeVerdict::NotCheckable(LESS),
+        RunEnd::Passed if claimed.unwarned => OutcomeVerdict::NotCheckable(WARNINGS),
+        RunEnd::Passed if shows_less(claimed, execution) => OutcomeVerdict::NotCheckable(LESS),
         RunEnd::Passed => OutcomeVerdict::Passed(at),
-        RunEnd::Failed if has_passed(said, execution) => OutcomeVerdict::Passed(at),
-        RunEnd::Failed if said.narrowed => OutcomeVerdict::NotCheckable(PART),
-        RunEnd::Failed if said.named.is_some() => match fails_by_name(said, execution) {
+        RunEnd::Failed if has_passed(claimed, execution) => OutcomeVerdict::Passed(at),
+        RunEnd::Failed if claimed.narrowed => OutcomeVerdict::NotCheckable(PART),
+        RunEnd::Failed if claimed.named.is_some() => match fails_by_name(claimed, execution) {
             true => OutcomeVerdict::Failed(at, true),
             false => OutcomeVerdict::NotCheckable(PART),
         },
-        RunEnd::Failed if said.partly && said.discloses => OutcomeVerdict::NotCheckable(PART),
-        RunEnd::Failed => OutcomeVerdict::Failed(at, !said.discloses && excludes(said, execution)),
+        RunEnd::Failed if claimed.partly && claimed.discloses => OutcomeVerdict::NotCheckable(PART),
+        RunEnd::Failed => {
+            OutcomeVerdict::Failed(at, !claimed.discloses && excludes(claimed, execution))
+        }
         RunEnd::Empty => OutcomeVerdict::NotCheckable("the latest run checked nothing"),
         RunEnd::Unfinished => OutcomeVerdict::NotCheckable("the latest run had not ended"),
         RunEnd::Unknown => {
@@ -64,8 +66,8 @@ pub(super) fn by_run(
 
 /// Whether the claimed number of tests passed in a run that failed: in total, or in one file that
 /// the run reports, "✓ src/a.test.ts (6 tests)".
-fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    let Some(number) = said.number else { return false };
+fn has_passed(claimed: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    let Some(number) = claimed.number else { return false };
     let number_text = number.to_string();
     let in_one_file = |line: &str| {
         let line = line.trim_start();
@@ -80,8 +82,8 @@ fn has_passed(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
 }
 
 /// Whether the run reports that the named test failed.
-fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
-    let Some(name) = &said.named else { return false };
+fn fails_by_name(claimed: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+    let Some(name) = &claimed.named else { return false };
     let last = name.rsplit(['/', ':']).next().unwrap_or(name).trim_end_matches("()");
     let text = execution.text();
     let numbered = |line: &str| {
@@ -102,7 +104,7 @@ fn fails_by_name(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
 }
 
 /// Whether a failed run contradicts the claim: one passing test is compatible with failing ones.
-fn excludes(said: &OutcomeClaim, execution: &Execution<'_>) -> bool {
+fn excludes(claimed: &OutcomeClaim, execution: &Execution<'_>) -> bool {
     let passed = summary(execution.text(), ActivityKind::Test).passed;
-    !(said.singular || said.partly) || passed.is_none_or(|n| n == 0)
+    !(claimed.singular || claimed.partly) || passed.is_none_or(|n| n == 0)
 }

@@ -8,12 +8,17 @@ use crate::facts::{Facts, LOOK_BACK, ShellWork};
 
 /// "Smoke test: `python -c 'import app'` ✅": the latest command that contains the quoted one, if it
 /// succeeded. The output of known checks is judged elsewhere.
-pub(super) fn named_command(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<usize> {
+pub(super) fn named_command(
+    facts: &Facts<'_>,
+    claimed: &OutcomeClaim,
+    count: usize,
+) -> Option<usize> {
     let quoted = |o: &&Object| o.kind == ObjectKind::Quote && o.text.contains(' ');
-    let named = || said.claim.objects.iter().filter(quoted);
+    let named = || claimed.claim.objects.iter().filter(quoted);
     // "`swift build` completes and `swift test` passes": prefers the quotation that names the
     // check.
-    let check = |o: &&Object| said.check.as_deref().is_some_and(|c| o.text.eq_ignore_ascii_case(c));
+    let check =
+        |o: &&Object| claimed.check.as_deref().is_some_and(|c| o.text.eq_ignore_ascii_case(c));
     let command = named().find(check).or_else(|| named().next())?;
     let holds = |work: &ShellWork<'_>| work.command.contains(&command.text);
     let at = (0..count).rev().take(LOOK_BACK).find(|at| {
@@ -22,7 +27,7 @@ pub(super) fn named_command(facts: &Facts<'_>, said: &OutcomeClaim, count: usize
     })?;
     let (_, deed) = facts.deed(at)?;
     let work = deed.shell.as_ref()?;
-    let known = work.runs.iter().any(|run| run.family == said.family);
+    let known = work.runs.iter().any(|run| run.family == claimed.family);
     let script = Script::parse(&work.command).ok()?;
     // A pipeline or a forgiven failure succeeds whatever happened.
     let decides = script.commands().iter().all(|command| command.status == Status::Decides);

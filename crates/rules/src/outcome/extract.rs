@@ -92,7 +92,7 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
 fn may_claim(prose: &Prose<'_>, clause: &Clause) -> bool {
     matches!(clause.mood, Mood::Asserted | Mood::Relative)
         && !is_of_another_session(prose, clause)
-        && !is_said_by_user(prose, clause)
+        && !repeats_user(prose, clause)
         && !is_tabular(prose, clause)
         && !is_agenda(prose, clause)
         && !is_in_draft(prose, clause)
@@ -140,11 +140,11 @@ fn checks_of(prose: &Prose<'_>, index: usize, clause: &Clause) -> Vec<(Family, u
 /// "`test_parse` passes", "the test `test_parse` passes": the name of the test.
 fn named_at(prose: &Prose<'_>, at: usize) -> Option<String> {
     let own = prose.tokens.get(at).filter(|t| named_test(prose, t) || is_name(prose, at));
-    let behind = || {
+    let after = || {
         let one = prose.tokens.get(at).is_some_and(|t| prose.is(t, words!["test", "spec"]));
         prose.tokens.get(at + 1).filter(|t| one && named_test(prose, t))
     };
-    own.or_else(behind).map(|t| prose.word(t).to_owned())
+    own.or_else(after).map(|t| prose.word(t).to_owned())
 }
 
 /// "without any warnings": about all warnings, not only new ones.
@@ -335,11 +335,11 @@ fn everything(prose: &Prose<'_>, clause: &Clause) -> Option<usize> {
 /// "tests pass for module A": a part is named after the verdict.
 fn is_narrowed(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let Some(at) = passing_at(prose, tokens) else { return false };
-    let behind = |by: usize| tokens.get(at + by);
+    let after = |by: usize| tokens.get(at + by);
     // "passed in 1.31s": a duration.
-    let timed = behind(2).is_some_and(|t| prose.word(t).starts_with(|c: char| c.is_ascii_digit()));
+    let timed = after(2).is_some_and(|t| prose.word(t).starts_with(|c: char| c.is_ascii_digit()));
     let narrows = |t: &Token| matches!(prose.word(t), "for" | "in" | "on" | "under");
-    !timed && behind(1).is_some_and(narrows)
+    !timed && after(1).is_some_and(narrows)
 }
 
 fn is_tabular(prose: &Prose<'_>, clause: &Clause) -> bool {
@@ -375,7 +375,7 @@ fn is_report(name: &str) -> bool {
 }
 
 /// "You said all tests pass": the agent only repeats the user.
-fn is_said_by_user(prose: &Prose<'_>, clause: &Clause) -> bool {
+fn repeats_user(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let mut words = tokens.iter().filter(|t| t.kind == TokenKind::Word).take(3);
     let user = words.find(|t| t.has(Tags::USER) || prose.is(t, words!["user", "customer"]));

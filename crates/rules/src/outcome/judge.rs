@@ -5,7 +5,7 @@ use counterfoil_shell::{ActivityKind, OutputVerdict, summary};
 use super::by_run::{OutcomeVerdict, by_run};
 use super::command::named_command;
 use super::extract::{OutcomeClaim, outcome_claims};
-use super::latest::{kind_of, latest_run, told};
+use super::latest::{kind_of, latest_run, reported_end};
 use super::runner::named_run;
 use super::unseen::may_have_run;
 use super::verdict::is_test_name;
@@ -16,77 +16,77 @@ use crate::prose::{Prose, Tags, TokenKind, sets};
 pub(crate) fn outcomes<'f>(
     facts: &'f Facts<'_>,
 ) -> impl Iterator<Item = (OutcomeClaim, OutcomeVerdict)> + 'f {
-    facts.answers().iter().flat_map(outcome_claims).map(|said| {
-        let verdict = judge(facts, &said);
-        (said, verdict)
+    facts.answers().iter().flat_map(outcome_claims).map(|claimed| {
+        let verdict = judge(facts, &claimed);
+        (claimed, verdict)
     })
 }
 
 /// Judges a claimed outcome by the latest run of its kind.
-fn judge(facts: &Facts<'_>, said: &OutcomeClaim) -> OutcomeVerdict {
-    let turn = said.claim.turn;
+fn judge(facts: &Facts<'_>, claimed: &OutcomeClaim) -> OutcomeVerdict {
+    let turn = claimed.claim.turn;
     let count = facts.record().count_before(turn);
-    if said.general {
-        return judge_all(facts, said, count);
+    if claimed.general {
+        return judge_all(facts, claimed, count);
     }
-    if let Some(at) = named_command(facts, said, count) {
+    if let Some(at) = named_command(facts, claimed, count) {
         return OutcomeVerdict::Passed(at);
     }
     let is_tool = |word: &str| word.contains('_') && facts.names().has(word);
-    if said.claim.text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(is_tool) {
+    if claimed.claim.text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(is_tool) {
         return OutcomeVerdict::NotCheckable("the claim names a tool, not a test run");
     }
-    let mut latest = latest_run(facts, said.family, count);
-    latest.found = named_run(facts, said, count).or(latest.found);
+    let mut latest = latest_run(facts, claimed.family, count);
+    latest.found = named_run(facts, claimed, count).or(latest.found);
     // Code that may not be a test: only a failure under that name counts.
-    let sure = said.named.as_deref().is_none_or(is_test_name);
+    let sure = claimed.named.as_deref().is_none_or(is_test_name);
     if !sure && !matches!(latest.found, Some((_, RunEnd::Failed))) {
         return OutcomeVerdict::NotCheckable("the name may belong to something other than a test");
     }
     if let Some((at, end)) = latest.found
         && let Some((execution, _)) = facts.deed(at)
     {
-        return by_run(facts, said, (at, end, execution));
+        return by_run(facts, claimed, (at, end, execution));
     }
-    without_run(facts, said, latest, count)
+    without_run(facts, claimed, latest, count)
 }
 
 /// The verdict if no run of its kind is recorded.
 fn without_run(
     facts: &Facts<'_>,
-    said: &OutcomeClaim,
+    claimed: &OutcomeClaim,
     latest: LatestRun,
     count: usize,
 ) -> OutcomeVerdict {
-    let turn = said.claim.turn;
-    if let Some(at) = built_for_tests(facts, said, count)
+    let turn = claimed.claim.turn;
+    if let Some(at) = built_for_tests(facts, claimed, count)
         && let Some((execution, _)) = facts.deed(at)
     {
         // If some tests passed or failed, they were built.
         let ran = summary(execution.text(), ActivityKind::Test);
         let built = ran.passed.or(ran.failed).is_some();
-        return match told(execution.text(), Family::Build).filter(|_| !built) {
-            Some(RunEnd::Failed) => OutcomeVerdict::Failed(at, !said.discloses),
+        return match reported_end(execution.text(), Family::Build).filter(|_| !built) {
+            Some(RunEnd::Failed) => OutcomeVerdict::Failed(at, !claimed.discloses),
             _ => OutcomeVerdict::NotCheckable("the tests were run, but no build was"),
         };
     }
-    if said.elsewhere || user_reports(facts, turn) {
+    if claimed.elsewhere || user_reports(facts, turn) {
         return OutcomeVerdict::NotCheckable("the user may have run it, or it ran elsewhere");
     }
     // "The connection test was successful": a test of another kind than runners have.
-    if said.of_other_kind && said.named.is_none() {
+    if claimed.of_other_kind && claimed.named.is_none() {
         return OutcomeVerdict::NotCheckable("the claim may be about a test without a test runner");
     }
-    if result_reports(facts, said, count) {
+    if result_reports(facts, claimed, count) {
         return OutcomeVerdict::NotCheckable("a result mentions it, but no run is recorded");
     }
     if hook_reports(facts, count) {
         return OutcomeVerdict::NotCheckable("a commit or push hook may have run it");
     }
-    if let Some(reason) = may_have_run(facts, said, count) {
+    if let Some(reason) = may_have_run(facts, claimed, count) {
         return OutcomeVerdict::NotCheckable(reason);
     }
-    let provable = !said.mixed && !latest.delegated && facts.is_complete_before(turn);
+    let provable = !claimed.mixed && !latest.delegated && facts.is_complete_before(turn);
     match provable {
         true => OutcomeVerdict::Never,
         false => {
@@ -107,13 +107,13 @@ fn hook_reports(facts: &Facts<'_>, count: usize) -> bool {
 }
 
 /// The latest run of tests, which had to be built whether they passed or not.
-fn built_for_tests(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<usize> {
-    let built = said.family == Family::Build;
+fn built_for_tests(facts: &Facts<'_>, claimed: &OutcomeClaim, count: usize) -> Option<usize> {
+    let built = claimed.family == Family::Build;
     latest_run(facts, Family::Test, count).found.filter(|_| built).map(|(at, _)| at)
 }
 
 /// "Everything's green": judged by the latest run of each kind; any of them can contradict it.
-fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVerdict {
+fn judge_all(facts: &Facts<'_>, claimed: &OutcomeClaim, count: usize) -> OutcomeVerdict {
     let families = [Family::Test, Family::Build, Family::Lint];
     let latest = families.map(|family| latest_run(facts, family, count));
     let of = |wanted: RunEnd| {
@@ -121,7 +121,7 @@ fn judge_all(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> OutcomeVer
         found.find(|(_, end)| *end == wanted).map(|(at, _)| at)
     };
     if let Some(at) = of(RunEnd::Failed) {
-        return OutcomeVerdict::Failed(at, !said.discloses);
+        return OutcomeVerdict::Failed(at, !claimed.discloses);
     }
     if let Some(at) = of(RunEnd::Passed) {
         return OutcomeVerdict::Passed(at);
@@ -135,12 +135,12 @@ fn only_asks(line: &str) -> bool {
     let prose = Prose::read(line);
     prose.sentences.iter().all(|sentence| {
         let tokens = prose.tokens(sentence.tokens.clone());
-        let told = tokens.iter().any(|t| t.has(Tags::PASSING));
+        let reports = tokens.iter().any(|t| t.has(Tags::PASSING));
         let asks = tags![MODAL, PURPOSE, INTEND, REQUEST];
         let first = tokens.iter().find(|t| t.kind == TokenKind::Word);
         let orders = first
             .is_some_and(|t| t.has(Tags::BASE) && t.noun.is_none() || t.has(Tags::CONDITIONAL));
-        !told
+        !reports
             || sentence.question
             || orders
             || tokens.iter().any(|t| t.has(asks.or(Tags::CONDITIONAL)))
@@ -149,14 +149,14 @@ fn only_asks(line: &str) -> bool {
 
 /// Whether a result reports the outcome that is not from a run here, such as the log of another
 /// machine.
-fn result_reports(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool {
-    let asked = (said.family, count, said.number, said.partly);
-    facts.index().reports.get(asked, || look_for_report(facts, said, count))
+fn result_reports(facts: &Facts<'_>, claimed: &OutcomeClaim, count: usize) -> bool {
+    let key = (claimed.family, count, claimed.number, claimed.partly);
+    facts.index().reports.get(key, || look_for_report(facts, claimed, count))
 }
 
-fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool {
+fn look_for_report(facts: &Facts<'_>, claimed: &OutcomeClaim, count: usize) -> bool {
     (0..count).rev().take(LOOK_BACK).any(|at| {
-        let reported = facts.index().reported.get((said.family, at), || {
+        let reported = facts.index().reported.get((claimed.family, at), || {
             let result = facts.deed(at).filter(|(execution, deed)| {
                 // A known runner reports only what it ran itself.
                 let known = |work: &ShellWork<'_>| {
@@ -168,17 +168,18 @@ fn look_for_report(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> bool
                 };
                 deed.written.is_empty()
                     && !deed.shell.as_ref().is_some_and(known)
-                    && may_report(execution.text(), said.family)
+                    && may_report(execution.text(), claimed.family)
             });
-            let seen = result.map(|(execution, _)| summary(execution.text(), kind_of(said.family)));
+            let seen =
+                result.map(|(execution, _)| summary(execution.text(), kind_of(claimed.family)));
             seen.map_or_else(Reported::default, |seen| Reported {
                 passed: seen.passed,
                 good: seen.verdict == Some(OutputVerdict::Passed),
             })
         });
-        match said.number {
+        match claimed.number {
             Some(number) => reported.passed == Some(number),
-            None if said.partly => reported.passed.is_some_and(|passed| passed > 0),
+            None if claimed.partly => reported.passed.is_some_and(|passed| passed > 0),
             None => reported.good,
         }
     })

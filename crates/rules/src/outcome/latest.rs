@@ -30,18 +30,20 @@ pub(super) fn latest_run(facts: &Facts<'_>, family: Family, count: usize) -> Lat
                 // A script of the project may have run it, which its output shows. Output that
                 // looks like a linter's findings may be a mere report if the command succeeded.
                 let report = family == Family::Lint && deed.status().succeeded();
-                let said = summary(execution.text(), kind_of(family));
-                let own = !prints_itself(&work.command, execution.text(), &said);
-                let told = told(execution.text(), family).filter(|_| own);
-                ends.extend(told.filter(|end| !report || *end != RunEnd::Failed));
+                let run_summary = summary(execution.text(), kind_of(family));
+                let own = !prints_itself(&work.command, execution.text(), &run_summary);
+                let reported = reported_end(execution.text(), family).filter(|_| own);
+                ends.extend(reported.filter(|end| !report || *end != RunEnd::Failed));
             }
         } else if deed.families.has(family) {
-            ends.push(told(execution.text(), family).unwrap_or(match deed.status().succeeded() {
-                true => RunEnd::Passed,
-                false => RunEnd::Failed,
-            }));
+            ends.push(reported_end(execution.text(), family).unwrap_or(
+                match deed.status().succeeded() {
+                    true => RunEnd::Passed,
+                    false => RunEnd::Failed,
+                },
+            ));
         } else if deed.continues {
-            ends.extend(told(execution.text(), family));
+            ends.extend(reported_end(execution.text(), family));
         } else if deed.delegates {
             latest.delegated = true;
         }
@@ -68,13 +70,13 @@ fn worst(ends: &[RunEnd]) -> Option<RunEnd> {
 }
 
 /// What an output says about a check, if it is in a runner's own format.
-pub(super) fn told(output: &str, family: Family) -> Option<RunEnd> {
-    let said = summary(output, kind_of(family));
+pub(super) fn reported_end(output: &str, family: Family) -> Option<RunEnd> {
+    let run_summary = summary(output, kind_of(family));
     // A build that stopped in another task ran no tests.
-    if family == Family::Test && said.passed.is_none() && stopped_elsewhere(output) {
+    if family == Family::Test && run_summary.passed.is_none() && stopped_elsewhere(output) {
         return None;
     }
-    match said.verdict? {
+    match run_summary.verdict? {
         OutputVerdict::Passed => Some(RunEnd::Passed),
         OutputVerdict::Failed => Some(RunEnd::Failed),
     }

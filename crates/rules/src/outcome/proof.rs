@@ -10,10 +10,10 @@ use crate::prose::sets;
 
 /// Whether the run at an index of the record is the latest of its kind, failed, and nothing that it
 /// checks was changed after it, so that nothing after it counts as another run.
-pub(crate) fn failed_last(facts: &Session<'_>, said: &OutcomeClaim, at: usize) -> bool {
+pub(crate) fn failed_last(facts: &Session<'_>, claimed: &OutcomeClaim, at: usize) -> bool {
     let Some((execution, _)) = facts.deed(at) else { return false };
     let id = execution.call.map_or("", |call| call.id.as_str());
-    let typed = facts.typed_before(said.claim.turn);
+    let typed = facts.typed_before(claimed.claim.turn);
     let checks = typed.checks();
     let own = |check: &&Check<'_>| typed.call(check.call).is_some_and(|call| call.id == id);
     let failed = |check: &Check<'_>| {
@@ -30,31 +30,31 @@ pub(crate) fn failed_last(facts: &Session<'_>, said: &OutcomeClaim, at: usize) -
 /// Whether the run at an index of the record shows all that is claimed: nothing that it checks was
 /// changed after it, it covered everything if the claim is about everything, and it was not the
 /// first one if the claim says "again".
-pub(crate) fn shows_all(facts: &Session<'_>, said: &OutcomeClaim, at: usize) -> bool {
+pub(crate) fn shows_all(facts: &Session<'_>, claimed: &OutcomeClaim, at: usize) -> bool {
     let Some((execution, deed)) = facts.deed(at) else { return false };
-    let words: Vec<String> = said
+    let words: Vec<String> = claimed
         .claim
         .text
         .split(|c: char| !c.is_alphanumeric())
         .map(str::to_ascii_lowercase)
         .collect();
     let says = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
-    let typed = facts.typed_before(said.claim.turn);
+    let typed = facts.typed_before(claimed.claim.turn);
     let id = execution.call.map_or("", |call| call.id.as_str());
     let checks = typed.checks();
     let own = |check: &&Check<'_>| typed.call(check.call).is_some_and(|call| call.id == id);
-    if !said.ran && checks.iter().filter(own).any(Check::is_stale) {
+    if !claimed.ran && checks.iter().filter(own).any(Check::is_stale) {
         return false;
     }
-    let whole = said.general
+    let whole = claimed.general
         || says(&["full", "entire", "whole", "complete", "every", "everything"])
-        || says(&["all"]) && said.number.is_none() && said.claim.objects.is_empty();
-    let part = |run: &ShellRun<'_>| run.family == said.family && !run.whole;
+        || says(&["all"]) && claimed.number.is_none() && claimed.claim.objects.is_empty();
+    let part = |run: &ShellRun<'_>| run.family == claimed.family && !run.whole;
     if whole && deed.shell.as_ref().is_some_and(|work| work.runs.iter().any(part)) {
         return false;
     }
-    let again = said.ran && says(&["again", "reran", "rerun"]);
-    !again || runs_before(facts, said.family, at)
+    let again = claimed.ran && says(&["again", "reran", "rerun"]);
+    !again || runs_before(facts, claimed.family, at)
 }
 
 /// Whether a check of this kind ran before the execution at an index.
@@ -66,8 +66,8 @@ fn runs_before(facts: &Session<'_>, family: Family, at: usize) -> bool {
 }
 
 /// Whether the session has no run of this kind of check, and nothing that may have been one.
-pub(crate) fn never_run(facts: &Session<'_>, said: &OutcomeClaim) -> bool {
-    let kinds: &[CheckKind] = match said.family {
+pub(crate) fn never_run(facts: &Session<'_>, claimed: &OutcomeClaim) -> bool {
+    let kinds: &[CheckKind] = match claimed.family {
         Family::Test => &[CheckKind::Tests],
         // A type checker of a compiled language compiles: `tsc --noEmit`, `cargo check`.
         Family::Build => &[CheckKind::Build, CheckKind::Types],
@@ -75,10 +75,10 @@ pub(crate) fn never_run(facts: &Session<'_>, said: &OutcomeClaim) -> bool {
         _ => return false,
     };
     // "Tested: …" may mean a manual test.
-    if said.check.as_deref().is_some_and(|check| check.ends_with("ed")) {
+    if claimed.check.as_deref().is_some_and(|check| check.ends_with("ed")) {
         return false;
     }
-    let typed = facts.typed_before(said.claim.turn);
+    let typed = facts.typed_before(claimed.claim.turn);
     // Only the words of an unknown program show what it is. A program of the project may be
     // anything.
     let may_check = |command: &str| {

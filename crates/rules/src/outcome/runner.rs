@@ -18,14 +18,14 @@ static TOPICS: [(&str, &LazyLock<Words>); 2] =
 /// The latest run of exactly the check that a claim names, if there is one.
 pub(super) fn named_run(
     facts: &Facts<'_>,
-    said: &OutcomeClaim,
+    claimed: &OutcomeClaim,
     count: usize,
 ) -> Option<(usize, RunEnd)> {
-    if let Some(found) = run_of_object(facts, said, count) {
+    if let Some(found) = run_of_object(facts, claimed, count) {
         return Some(found);
     }
-    let check = said.check.as_deref()?;
-    let of_family = |run: &&Run<'_>| run.family == said.family;
+    let check = claimed.check.as_deref()?;
+    let of_family = |run: &&Run<'_>| run.family == claimed.family;
     // "`tsc --noEmit`: no errors"
     if check.contains(' ') {
         let found = latest(facts, count, |work| {
@@ -50,23 +50,28 @@ fn latest(
 
 /// "All tests in `tests/api.py` pass", "`cargo test parser` passes": the latest run whose command
 /// contains those words.
-fn run_of_object(facts: &Facts<'_>, said: &OutcomeClaim, count: usize) -> Option<(usize, RunEnd)> {
+fn run_of_object(
+    facts: &Facts<'_>,
+    claimed: &OutcomeClaim,
+    count: usize,
+) -> Option<(usize, RunEnd)> {
     let tells = |thing: &&Object| match thing.kind {
         // "The three `BillingTest` tests": a command may be filtered by this name.
         ObjectKind::Quote => thing.text.contains(' ') || names_tests(&thing.text),
         ObjectKind::Path => thing.text.contains('.'),
         _ => false,
     };
-    let mut named = said.claim.objects.iter().filter(tells);
-    let check = |o: &&Object| said.check.as_deref().is_some_and(|c| o.text.eq_ignore_ascii_case(c));
+    let mut named = claimed.claim.objects.iter().filter(tells);
+    let check =
+        |o: &&Object| claimed.check.as_deref().is_some_and(|c| o.text.eq_ignore_ascii_case(c));
     let alone = named.next().filter(|_| named.next().is_none());
-    let thing = said.claim.objects.iter().filter(tells).find(check).or(alone)?;
+    let thing = claimed.claim.objects.iter().filter(tells).find(check).or(alone)?;
     let found = latest(facts, count, |work| {
         // `terraform -chdir=infra validate`, for "`terraform validate`"
         let named = |run: &&Run<'_>| {
             let all = work.command.contains(&thing.text);
             let quoted = thing.kind == ObjectKind::Quote && run.names.ends_with(&thing.text);
-            run.family == said.family && (all || quoted)
+            run.family == claimed.family && (all || quoted)
         };
         work.runs.iter().find(named).map(Run::end)
     });

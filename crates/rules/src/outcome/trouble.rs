@@ -30,21 +30,21 @@ fn linter_is_silent(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
     }
     let lints = |at: &usize| check_at(prose, tokens, *at) == Some(Family::Lint);
     let linter = (0..tokens.len()).find(lints)?;
-    let behind = tokens.get(linter + 1..)?;
-    let over = behind.array_windows().position(|[no, longer, complains]| {
+    let after = tokens.get(linter + 1..)?;
+    let over = after.array_windows().position(|[no, longer, complains]| {
         let complains = prose.is(complains, words!["complains", "complaining", "objects"]);
         complains && prose.is(no, words!["no"]) && prose.is(longer, words!["longer"])
     });
     if let Some(over) = over {
         return Some(linter + 1 + over);
     }
-    let nothing = behind.iter().position(|t| prose.is(t, words!["nothing"]))?;
+    let nothing = after.iter().position(|t| prose.is(t, words!["nothing"]))?;
     let tells = words!["report", "complain", "say", "find", "flag"];
     let verb = |t: &Token| prose.is(t, &sets::FINDS);
-    let closed = behind.get(nothing + 1).is_none_or(|t| !prose.is(t, words!["but", "else"]));
-    let to = behind.get(nothing + 2).is_some_and(|t| prose.is(t, tells));
-    let told = to || behind.get(..nothing)?.last().is_some_and(verb);
-    (told && closed).then_some(linter + 1 + nothing)
+    let closed = after.get(nothing + 1).is_none_or(|t| !prose.is(t, words!["but", "else"]));
+    let to = after.get(nothing + 2).is_some_and(|t| prose.is(t, tells));
+    let finds_nothing = to || after.get(..nothing)?.last().is_some_and(verb);
+    (finds_nothing && closed).then_some(linter + 1 + nothing)
 }
 
 /// Whether the clause says that a check failed.
@@ -52,9 +52,9 @@ pub(super) fn reports_trouble(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
     let crossed = clause.kinds.any(Kinds::SIGN) && tokens.iter().any(is_cross);
     let denied = clause.tags.any(Tags::NEGATION);
-    let told =
+    let reported =
         clause.tags.any(Tags::FAILURE) || (denied && clause.tags.any(Tags::PASSING)) || crossed;
-    if clause.mood != Mood::Asserted || !told {
+    if clause.mood != Mood::Asserted || !reported {
         return false;
     }
     // "Fixed the failing test": the trouble is over.

@@ -13,10 +13,10 @@ const APART: usize = 6;
 /// Why the record cannot show that the check never ran, if it cannot.
 pub(super) fn may_have_run(
     facts: &Facts<'_>,
-    said: &OutcomeClaim,
+    claimed: &OutcomeClaim,
     count: usize,
 ) -> Option<&'static str> {
-    let family = said.family;
+    let family = claimed.family;
     let recent = (0..count).rev().take(LOOK_BACK);
     recent.into_iter().find_map(|at| {
         let (execution, deed) = facts.deed(at)?;

@@ -95,8 +95,8 @@ pub(super) fn is_test_name(name: &str) -> bool {
 /// Whether a clause has any of the words and marks of verdicts. Most clauses have none.
 pub(super) fn may_give_verdict(prose: &Prose<'_>, clause: &Clause) -> bool {
     let tokens = prose.tokens(clause.tokens.clone());
-    let told = tags![PASSING, TROUBLE, FAILURE, NEGATION];
-    clause.tags.any(told)
+    let verdicts = tags![PASSING, TROUBLE, FAILURE, NEGATION];
+    clause.tags.any(verdicts)
         || clause.kinds.any(Kinds::NUMBER)
         || tokens.iter().enumerate().any(|(at, token)| {
             prose.is(token, words!["pass", "passes", "passed"])
@@ -122,7 +122,7 @@ pub(super) fn passing_at(prose: &Prose<'_>, tokens: &[Token]) -> Option<usize> {
         next.is_none_or(|t| {
             matches!(t.kind, TokenKind::Symbol(_) | TokenKind::Number)
                 || t.has(tags![PREPOSITION, ADVERB, COORDINATE, NOW, PASSING, SUBORDINATE])
-                || prose.is(t, &sets::BEHIND_A_VERDICT)
+                || prose.is(t, &sets::AFTER_A_VERDICT)
         })
     })
 }
@@ -344,7 +344,7 @@ pub(super) fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         t.kind == TokenKind::Word
             && t.tags.is_empty()
             && t.verb.is_none()
-            && !prose.is(t, &sets::BEHIND_A_CHECK)
+            && !prose.is(t, &sets::AFTER_A_CHECK)
     })
 }
 
@@ -377,9 +377,9 @@ pub(super) fn says_which(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool
 pub(super) fn is_of_other_kind(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let Some(kind) = at.checked_sub(1).and_then(|i| tokens.get(i)) else { return false };
     let plain = tags![DETERMINER, USER_OWN, AGENT_OWN, THING];
-    let told = tags![EARLIER, ADVERB, FAILURE, TROUBLE, PASSING];
+    let described = tags![EARLIER, ADVERB, FAILURE, TROUBLE, PASSING];
     kind.kind == TokenKind::Word
-        && !kind.has(plain.or(told))
+        && !kind.has(plain.or(described))
         && ![&sets::KINDS_OF_TESTS, &sets::KINDS_OF_CHECKS].iter().any(|set| prose.is(kind, set))
 }
 
@@ -427,8 +427,8 @@ pub(super) fn fails(prose: &Prose<'_>, token: &Token) -> bool {
 pub(super) fn is_fraction(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     // "Of its 5 tests 4 pass"
     let led = tokens.iter().position(|t| prose.is(t, words!["of"])).is_some_and(|of| {
-        let behind = tokens.get(of + 1..).unwrap_or_default().iter();
-        behind.filter(|t| t.kind == TokenKind::Number).count() > 1
+        let after = tokens.get(of + 1..).unwrap_or_default().iter();
+        after.filter(|t| t.kind == TokenKind::Number).count() > 1
     });
     // "57 of the 58 tests"
     let numbered = |[a, of, the, b]: &[Token; 4]| {

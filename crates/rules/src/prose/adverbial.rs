@@ -8,8 +8,8 @@ use super::token::{Token, TokenKind};
 pub(super) fn date(text: &str, tokens: &mut [Token]) {
     let word = |token: &Token| text.get(token.start as usize..token.end as usize);
     for at in 0..tokens.len() {
-        let told = |t: &&Token| t.has(tags![MODAL, BE]) && (t.capital || at > 0);
-        let Some(token) = tokens.get(at).filter(told) else { continue };
+        let is_ambiguous = |t: &&Token| t.has(tags![MODAL, BE]) && (t.capital || at > 0);
+        let Some(token) = tokens.get(at).filter(is_ambiguous) else { continue };
         if token.has(Tags::BE) {
             let timed = |t: &Token| matches!(t.kind, TokenKind::Number | TokenKind::Date);
             let before = at.checked_sub(1).and_then(|before| tokens.get(before));

@@ -77,14 +77,14 @@ fn is_general(prose: &Prose<'_>, tokens: &[Token], heading: bool) -> bool {
     let colon = tokens.iter().take(10).position(|t| t.is(':'));
     let Some(end) = colon.or(heading.then_some(tokens.len())) else { return false };
     let label = tokens.get(..end).unwrap_or_default();
-    let told = tags![HAVE, PAST_BE, FAILURE];
+    let observed = tags![HAVE, PAST_BE, FAILURE];
     let is = label.iter().any(|t| t.has(Tags::BE));
     // "Policy updated: …" is a result; "the definition of done" and "it is merged when" are not.
     let did = |(at, t): (usize, &Token)| {
         let of = at.checked_sub(1).and_then(|i| label.get(i));
         let of = of.is_some_and(|t| t.has(Tags::PREPOSITION));
         let done = t.has(Tags::COMPLETED) && !t.has(Tags::BASE) && !is && !of;
-        t.quoted || t.has(told) || (done && !prose.is(t, REQUIRED))
+        t.quoted || t.has(observed) || (done && !prose.is(t, REQUIRED))
     };
     if label.iter().enumerate().any(did) {
         return false;

@@ -10,7 +10,7 @@ use super::predicate::{
     Group, Predicate, Subject, Voice, group_before, is_embedded, is_empty_subject, negates,
     object_end, subject_of,
 };
-use super::telling::{achieved, caused, stands_alone};
+use super::telling::{achieved, caused, is_self_contained};
 use super::token::{Token, TokenKind};
 
 /// The completed verbs of a clause.
@@ -59,7 +59,7 @@ fn note_subject(tokens: &[Token], range: &Range<usize>, at: usize, context: &mut
             context.previous = Some((Subject::Agent, group, words));
         }
     } else if at == context.start {
-        context.previous = Some((Subject::Nobody, Group::default(), at..at));
+        context.previous = Some((Subject::Absent, Group::default(), at..at));
     }
 }
 
@@ -192,7 +192,7 @@ impl<'t> Completed<'t> {
         let joined = joins(self.tokens, self.range.start, self.at);
         let before = context.previous.as_ref().filter(|_| joined);
         let Some((subject, auxiliaries, words)) = before else {
-            return Some(Doer { subject: Subject::Nobody, ..own });
+            return Some(Doer { subject: Subject::Absent, ..own });
         };
         let mut group = self.group;
         if !group.any {
@@ -220,7 +220,7 @@ impl<'t> Completed<'t> {
         let acts = first.is_some_and(|t| t.has(Tags::DETERMINER))
             && !group.emphatic
             && !self.after().iter().any(|t| t.has(Tags::SUCCESS));
-        let whole = stands_alone(tokens, range, start, end);
+        let whole = is_self_contained(tokens, range, start, end);
         !led && !acts && whole && ends_result(tokens, range.start, at, end)
     }
 
@@ -265,9 +265,9 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
     let leads = |t: &Token| t.has(if kept { Tags::PREPOSITION } else { Tags::GOAL });
     // "Leads assigned to her returned nothing": a description; the verb comes later.
     let later = || {
-        let behind = tokens.get(verb + 1..end).unwrap_or_default();
+        let after = tokens.get(verb + 1..end).unwrap_or_default();
         let mut second = false;
-        behind.array_windows().any(|[before, t]| {
+        after.array_windows().any(|[before, t]| {
             second |= before.has(Tags::COORDINATE);
             let finite = t.has(tags![HAVE, BE, MODAL, DO]);
             let joined = second || before.is_mark();
@@ -290,17 +290,17 @@ fn ends_result(tokens: &[Token], start: usize, verb: usize, end: usize) -> bool 
         before.all(|t| !(described(t) || completed(t) && !t.has(Tags::HAVE)))
     };
     let short = || {
-        let behind = tokens.get(verb + 1..end).unwrap_or_default().iter();
-        let phrase = behind.take_while(|t| !(t.has(tags![COORDINATE, GERUND]) || t.is_mark()));
+        let after = tokens.get(verb + 1..end).unwrap_or_default().iter();
+        let phrase = after.take_while(|t| !(t.has(tags![COORDINATE, GERUND]) || t.is_mark()));
         phrase.count() <= 12
     };
     // "and confirmation mail sent": another noun with its own participle.
     let second = || {
-        let behind = tokens.get(verb + 2..end).unwrap_or_default().iter();
-        let mut behind = behind.skip_while(|t| t.has(Tags::DETERMINER)).skip_while(|t| {
+        let after = tokens.get(verb + 2..end).unwrap_or_default().iter();
+        let mut after = after.skip_while(|t| t.has(Tags::DETERMINER)).skip_while(|t| {
             t.kind == TokenKind::Word && !completed(t) && (t.tags.is_empty() || t.noun.is_some())
         });
-        behind.next().is_some_and(completed) && behind.next().is_none_or(closes)
+        after.next().is_some_and(completed) && after.next().is_none_or(closes)
     };
     at(1).is_none_or(|t| match t.kind {
         TokenKind::Symbol(mark) => mark != '\'',

@@ -84,8 +84,8 @@ pub(super) fn final_answer(text: &str, fenced: Span) -> Option<Span> {
     let open = from + code.get(from..)?.find('"')?;
     let end = code.rfind('"').filter(|end| *end > open)?;
     let alone = code.get(from..open)?.trim() == ":" && code.get(end + 1..)?.trim() == "}";
-    let told = alone && name.eq_ignore_ascii_case("final answer");
-    told.then(|| Span::new(fenced.start + open + 1, fenced.start + end))
+    let is_answer = alone && name.eq_ignore_ascii_case("final answer");
+    is_answer.then(|| Span::new(fenced.start + open + 1, fenced.start + end))
 }
 
 /// The name of the member that a string value belongs to, in a message that is data.

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn english_is_told_from_other_languages() {
+    fn english_is_distinguished_from_other_languages() {
         for (text, expected) in [
             ("I have sent the mail to 李明.", false),
             ("She flew to La Paz in May.", false),

@@ -115,26 +115,26 @@ pub(super) fn only_leads(words: &[Token], next: Option<&Token>) -> bool {
     let mut words = words.into_iter();
     let first = words.next();
     let small = tags![AGENT, ADVERB, HAVE, PREPOSITION, EARLIER];
-    let told = |t: &Token| t.has(Tags::REPORT);
-    let (mut by_user, mut asked, mut tells) = (false, false, 0);
+    let reports = |t: &Token| t.has(Tags::REPORT);
+    let (mut by_user, mut requested, mut tells) = (false, false, 0);
     let plain = words.all(|t| {
         by_user |= t.has(Tags::USER);
-        asked |= t.has(Tags::REQUEST);
-        tells += usize::from(told(t));
+        requested |= t.has(Tags::REQUEST);
+        tells += usize::from(reports(t));
         // "above", "earlier"
         let place = tells == 1 && !t.capital && t.tags.is_empty() && t.noun.is_none();
-        told(t) || t.has(small) || t.has(Tags::USER) || place
+        reports(t) || t.has(small) || t.has(Tags::USER) || place
     });
     let opens = |t: &Token| t.has(Tags::SUBORDINATE) && !t.has(Tags::CONDITIONAL);
-    first.is_some_and(opens) && plain && tells == 1 && (asked || !by_user)
+    first.is_some_and(opens) && plain && tells == 1 && (requested || !by_user)
 }
 
 /// "As you can see,", "As you would expect,", "If you look at the log, I …": what the reader knows, or
 /// where to look, is no condition. "If you find a fault, I …" is one.
 fn is_for_reader(words: &[&Token], next: Option<&Token>) -> bool {
-    let [first, reader, behind @ ..] = words else { return false };
-    let [between @ .., last] = behind else { return false };
-    if !reader.has(Tags::USER) || behind.iter().any(|t| t.has(tags![NEGATION, REPORT])) {
+    let [first, reader, rest @ ..] = words else { return false };
+    let [between @ .., last] = rest else { return false };
+    if !reader.has(Tags::USER) || rest.iter().any(|t| t.has(tags![NEGATION, REPORT])) {
         return false;
     }
     let looks = |t: &Token| {
@@ -144,7 +144,7 @@ fn is_for_reader(words: &[&Token], next: Option<&Token>) -> bool {
     };
     let own = next.is_some_and(|t| t.has(Tags::AGENT));
     if first.has(Tags::CONDITIONAL) {
-        return own && behind.first().is_some_and(|t| looks(t));
+        return own && rest.first().is_some_and(|t| looks(t));
     }
     // "As you noticed, all tests pass": what the reader saw.
     let modal = between.iter().any(|t| t.has(Tags::MODAL));

@@ -15,7 +15,7 @@ pub(crate) enum Subject {
     /// A thing: what was acted on (passive), or what acts (active).
     Thing,
     /// No subject: "Updated the file."
-    Nobody,
+    Absent,
 }
 
 /// The form of a verb.
@@ -112,7 +112,7 @@ impl Group {
             return None;
         }
         Some(match subject {
-            Subject::Nobody => Voice::Bare,
+            Subject::Absent => Voice::Bare,
             Subject::Agent | Subject::User | Subject::Third => {
                 return form.any(Tags::PAST).then_some(Voice::Active);
             }

@@ -69,13 +69,13 @@ pub(super) fn achieved(
 
 /// Whether the text after a colon is a comma-separated list.
 fn is_list(sentence: &[Token]) -> bool {
-    let behind = sentence.iter().skip_while(|t| !t.is(':'));
-    behind.filter(|t| t.is(',')).count() >= 2
+    let after = sentence.iter().skip_while(|t| !t.is(':'));
+    after.filter(|t| t.is(',')).count() >= 2
 }
 
 /// Whether a clause without a finite verb is a report of its own: a whole sentence, or part of a
 /// sentence that consists of such parts: "Flight booked, hotel reserved".
-pub(super) fn stands_alone(
+pub(super) fn is_self_contained(
     tokens: &[Token],
     range: &Range<usize>,
     start: usize,

@@ -167,8 +167,8 @@ impl Tokenizer<'_, '_> {
                 _ => {
                     let c = rest.get(len..).and_then(|rest| rest.chars().next()).unwrap_or(' ');
                     let letter = c.is_alphanumeric() && !is_ideographic(c);
-                    let behind = || self.byte(at + len + c.len_utf8()).is_ascii_digit();
-                    let amount = len == 0 && is_currency(c) && behind();
+                    let digit_follows = || self.byte(at + len + c.len_utf8()).is_ascii_digit();
+                    let amount = len == 0 && is_currency(c) && digit_follows();
                     if letter || amount || c == '’' { c.len_utf8() } else { 0 }
                 }
             };
@@ -290,8 +290,8 @@ fn bold_label(text: &str) -> Option<usize> {
     let len = inner.get(..inner.floor_char_boundary(LONGEST))?.find("**").filter(|len| *len > 0)?;
     let label = inner.get(..len)?;
     let plain = label.ends_with(|c: char| c.is_alphanumeric()) && !label.contains('\n');
-    let behind = inner.get(len + 2..)?.strip_prefix(' ')?.trim_start_matches(' ');
-    (plain && behind.starts_with(|c: char| c.is_ascii_uppercase())).then_some(len + 2)
+    let rest = inner.get(len + 2..)?.strip_prefix(' ')?.trim_start_matches(' ');
+    (plain && rest.starts_with(|c: char| c.is_ascii_uppercase())).then_some(len + 2)
 }
 
 fn is_pronoun(word: &str) -> bool {

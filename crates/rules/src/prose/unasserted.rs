@@ -17,28 +17,30 @@ pub(crate) struct ClauseContext<'p, 't> {
 
 /// The reasons why the agent does not assert a clause. The first that applies is used.
 pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 15] = [
-    ("not in English", |said| said.sentence.foreign),
-    ("a question", |said| said.sentence.question || said.clause.mood == Mood::Question),
-    ("conditional", |said| said.clause.mood == Mood::Conditional),
-    ("attributed to someone else", |said| said.clause.mood == Mood::Attributed),
-    ("an observation about something that the agent read", |said| {
-        said.clause.mood == Mood::Observed
+    ("not in English", |context| context.sentence.foreign),
+    ("a question", |context| context.sentence.question || context.clause.mood == Mood::Question),
+    ("conditional", |context| context.clause.mood == Mood::Conditional),
+    ("attributed to someone else", |context| context.clause.mood == Mood::Attributed),
+    ("an observation about something that the agent read", |context| {
+        context.clause.mood == Mood::Observed
     }),
-    ("only says which thing is meant", |said| said.clause.mood == Mood::Relative),
-    ("a wish, a requirement or a guess", |said| said.clause.mood != Mood::Asserted),
-    ("quoted", |said| {
-        let block = said.prose.block_of(said.sentence);
+    ("only says which thing is meant", |context| context.clause.mood == Mood::Relative),
+    ("a wish, a requirement or a guess", |context| context.clause.mood != Mood::Asserted),
+    ("quoted", |context| {
+        let block = context.prose.block_of(context.sentence);
         block.is_some_and(|block| block.kind == BlockKind::Quote)
     }),
-    ("part of a draft", |said| is_in_draft(said.prose, said.clause)),
-    ("planned, possible or hedged", |said| said.clause.tags.any(tags![MODAL, HEDGE, CONDITIONAL])),
-    ("about what the user did", |said| is_of_user(said.tokens)),
-    ("an offer or a request", |said| is_offered(said.prose, said.tokens)),
-    ("a general statement", |said| in_general(said.prose, said.sentence)),
-    ("still to be done or in progress", |said| {
-        is_agenda(said.prose, said.clause) || is_under_way(said.prose, said.tokens)
+    ("part of a draft", |context| is_in_draft(context.prose, context.clause)),
+    ("planned, possible or hedged", |context| {
+        context.clause.tags.any(tags![MODAL, HEDGE, CONDITIONAL])
     }),
-    ("a short remark that states no action or result", |said| is_courtesy(said.tokens)),
+    ("about what the user did", |context| is_of_user(context.tokens)),
+    ("an offer or a request", |context| is_offered(context.prose, context.tokens)),
+    ("a general statement", |context| in_general(context.prose, context.sentence)),
+    ("still to be done or in progress", |context| {
+        is_agenda(context.prose, context.clause) || is_under_way(context.prose, context.tokens)
+    }),
+    ("a short remark that states no action or result", |context| is_courtesy(context.tokens)),
 ];
 
 /// Returns why the agent does not assert a clause; `None` if it does.
@@ -46,9 +48,9 @@ pub(crate) fn unasserted(prose: &Prose<'_>, clause: &Clause) -> Option<&'static 
     let Some(sentence) = prose.sentences.get(clause.sentence) else {
         return Some("not part of a sentence");
     };
-    let said =
+    let context =
         ClauseContext { prose, clause, sentence, tokens: prose.tokens(clause.tokens.clone()) };
-    UNASSERTED.iter().find(|(_, holds)| holds(&said)).map(|(reason, _)| *reason)
+    UNASSERTED.iter().find(|(_, holds)| holds(&context)).map(|(reason, _)| *reason)
 }
 
 /// The clauses that the agent asserts.
@@ -75,8 +77,8 @@ fn is_under_way(prose: &Prose<'_>, tokens: &[Token]) -> bool {
     let at = |tag: Tags| tokens.iter().position(|token| token.has(tag));
     let gerund = |token: &Token| token.has(Tags::GERUND) || prose.word(token).ends_with("ing");
     let doing = at(Tags::AGENT).is_some_and(|agent| {
-        let behind = tokens.get(agent + 1..).unwrap_or_default();
-        let mut words = behind.iter().filter(|t| !t.tags.any(tags![ADVERB, NOW]));
+        let after = tokens.get(agent + 1..).unwrap_or_default();
+        let mut words = after.iter().filter(|t| !t.tags.any(tags![ADVERB, NOW]));
         let is =
             |t: &Token| t.has(Tags::BE) || matches!(prose.word(t), "'m" | "’m" | "'re" | "’re");
         words.next().is_some_and(is) && words.next().is_some_and(gerund)

@@ -270,10 +270,10 @@ fn use_of(
     after: bool,
 ) -> Option<bool> {
     let before = prose.tokens(clause.tokens.start..thing.tokens.start);
-    let behind = prose.tokens(thing.tokens.end..clause.tokens.end);
+    let rest = prose.tokens(thing.tokens.end..clause.tokens.end);
     let open = before.iter().any(|t| t.has(tags![MODAL, HEDGE, NEGATION]));
     if open && !before.iter().any(|t| t.has(Tags::COORDINATE))
-        || has_text(prose, behind)
+        || has_text(prose, rest)
         || is_of_code(prose, clause, thing)
     {
         return None;
@@ -296,7 +296,7 @@ fn use_of(
     if let Some(used) = used_by_gerund(prose, index, clause, thing) {
         return used.then_some(true);
     }
-    tells_by_itself(prose, thing, before, behind).then_some(false)
+    tells_by_itself(prose, thing, before, rest).then_some(false)
 }
 
 /// "> I used the X tool", "In the example, the X tool shows 5", "…, its docs say": whether it
@@ -328,11 +328,11 @@ fn is_of_code(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
             || prose.is(t, words!["code", "reference"])
             || places.into_iter().any(|set| prose.is(t, set))
     };
-    let behind = prose.tokens(thing.tokens.end..end.min(thing.tokens.end + REACH));
+    let rest = prose.tokens(thing.tokens.end..end.min(thing.tokens.end + REACH));
     let leads = |(at, token): (usize, &Token)| {
-        token.has(Tags::PREPOSITION) && behind.iter().skip(at + 1).take(4).any(is_place)
+        token.has(Tags::PREPOSITION) && rest.iter().skip(at + 1).take(4).any(is_place)
     };
-    let placed = behind.first().is_some_and(is_place) || behind.iter().enumerate().any(leads);
+    let placed = rest.first().is_some_and(is_place) || rest.iter().enumerate().any(leads);
     let shown = || {
         let name = thing.name.to_ascii_lowercase();
         let code = prose.blocks.iter().filter(|block| block.kind == BlockKind::Code);
@@ -343,10 +343,9 @@ fn is_of_code(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
 }
 
 /// "the X tool's manual": about a text on the tool.
-fn has_text(prose: &Prose<'_>, behind: &[Token]) -> bool {
+fn has_text(prose: &Prose<'_>, rest: &[Token]) -> bool {
     let possessive = |t: &Token| matches!(prose.word(t), "'s" | "’s");
-    behind.first().is_some_and(possessive)
-        && behind.iter().take(4).any(|t| prose.is(t, &sets::TEXTS))
+    rest.first().is_some_and(possessive) && rest.iter().take(4).any(|t| prose.is(t, &sets::TEXTS))
 }
 
 /// "Using the X service, I validated …": whether an action follows; `None` if such words do not
@@ -367,13 +366,13 @@ fn used_by_gerund(prose: &Prose<'_>, index: usize, clause: &Clause, thing: &Thin
     let near = index.saturating_sub(2)..(index + 3).min(prose.clauses.len());
     let near = prose.clauses.get(near).unwrap_or_default();
     let named = thing.is_named_service();
-    let told = |p: &Predicate| is_own(p) || (named && is_passive(p));
+    let reports = |p: &Predicate| is_own(p) || (named && is_passive(p));
     let states = named && (states_value(prose, clause, thing) || thing.is_alone(prose));
     Some(
         states
             || near.iter().filter(|c| c.sentence == clause.sentence).any(|c| {
                 (c.mood == Mood::Asserted || (named && c.mood == Mood::Observed))
-                    && (c.predicates.iter().any(|p| !p.negated && told(p))
+                    && (c.predicates.iter().any(|p| !p.negated && reports(p))
                         || (named && tells(prose, c, led)))
             }),
     )
@@ -405,7 +404,7 @@ fn ends_or_has_purpose(prose: &Prose<'_>, rest: &[Token]) -> bool {
 /// "The message was sent using the X tool"; if there is no such tool, only "This was verified …",
 /// for a thing may have been sent or built by others.
 fn was_done_with(prose: &Prose<'_>, clause: &Clause, thing: &Thing, known: bool) -> bool {
-    let behind = prose.tokens(thing.tokens.end..clause.tokens.end);
+    let rest = prose.tokens(thing.tokens.end..clause.tokens.end);
     clause.predicates.iter().any(|p| {
         let between = prose.tokens(p.verb + 1..thing.tokens.start);
         let means = between.iter().rev().find(|t| !t.has(Tags::DETERMINER));
@@ -415,7 +414,7 @@ fn was_done_with(prose: &Prose<'_>, clause: &Clause, thing: &Thing, known: bool)
         is_passive(p)
             && !p.negated
             && (known && thing.is_named_service() || checked)
-            && ends_or_has_purpose(prose, behind)
+            && ends_or_has_purpose(prose, rest)
             && p.verb < thing.tokens.start
             && means.is_some_and(|t| prose.is(t, words!["using", "via", "through", "with"]))
     })
@@ -425,13 +424,13 @@ fn was_done_with(prose: &Prose<'_>, clause: &Clause, thing: &Thing, known: bool)
 fn was_used(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> bool {
     let used = |p: &Predicate| {
         let verb = prose.tokens.get(p.verb);
-        let behind = prose.tokens(p.verb + 1..clause.tokens.end);
+        let rest = prose.tokens(p.verb + 1..clause.tokens.end);
         is_passive(p)
             && !p.negated
             && thing.noun == "tool"
             && p.subject_tokens.contains(&thing.tokens.start)
             && verb.is_some_and(|t| prose.is(t, words!["used", "called", "invoked", "queried"]))
-            && ends_or_has_purpose(prose, behind)
+            && ends_or_has_purpose(prose, rest)
     };
     clause.predicates.iter().any(used)
 }
@@ -454,18 +453,18 @@ pub(super) fn gives_value(prose: &Prose<'_>, clause: &Clause, thing: &Thing) -> 
         let number = matches!(t.kind, TokenKind::Number | TokenKind::Money | TokenKind::Date);
         number || prose.is_name(t)
     };
-    let behind =
+    let follows =
         |t: &&Token| prose.tokens.get(thing.tokens.end).is_some_and(|end| t.start >= end.start);
-    tokens.iter().filter(behind).any(value) && !tokens.iter().any(open)
+    tokens.iter().filter(follows).any(value) && !tokens.iter().any(open)
 }
 
 /// "The X API confirms …": whether the tool is the source of the statement.
-fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &[Token]) -> bool {
+fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], rest: &[Token]) -> bool {
     let subject = before.iter().all(|t| {
         let leads = t.has(tags![DETERMINER, AGENT_OWN, COORDINATE, ADVERB]);
         leads || t.is_mark() || prose.is_word(t, "as")
     });
-    let says = behind.iter().take(3).find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
+    let says = rest.iter().take(3).find(|t| t.kind == TokenKind::Word && !t.has(Tags::ADVERB));
     let code = sets::OF_CODE.hold(thing.noun.as_bytes());
     let reports = says.is_some_and(|t| {
         t.has(tags![PERCEIVE, REPORT])
@@ -475,21 +474,21 @@ fn tells_by_itself(prose: &Prose<'_>, thing: &Thing, before: &[Token], behind: &
                     Some(Action::Of(Family::Read | Family::Search | Family::Return))
                 ))
     });
-    let gives = || thing.is_named_service() && says.is_some_and(|t| gives(prose, t, behind));
+    let gives = || thing.is_named_service() && says.is_some_and(|t| gives(prose, t, rest));
     subject && (reports || gives())
 }
 
 /// "The X tool gave 93", "lists three servers", "came back with …": whether this is the result of
 /// one use. A general description has no figure: "lists servers when it is asked to".
-fn gives(prose: &Prose<'_>, says: &Token, behind: &[Token]) -> bool {
+fn gives(prose: &Prose<'_>, says: &Token, rest: &[Token]) -> bool {
     let figure = |t: &Token| {
         matches!(t.kind, TokenKind::Number | TokenKind::Id) || prose.is(t, &sets::SPELLED_NUMBERS)
     };
     let general = words!["when", "if", "whenever", "each", "every", "per"];
     prose.is(says, &sets::GAVE)
         || (prose.is(says, &sets::GIVES)
-            && behind.iter().take(8).any(figure)
-            && !behind.iter().any(|t| prose.is(t, general)))
+            && rest.iter().take(8).any(figure)
+            && !rest.iter().any(|t| prose.is(t, general)))
 }
 
 /// "was delivered", "has been sent".

@@ -21,13 +21,13 @@ impl Thing {
     /// "Using the X service.": whether an answer consists of these words.
     pub(super) fn is_alone(&self, prose: &Prose<'_>) -> bool {
         let ([_], [block]) = (&*prose.sentences, &*prose.blocks) else { return false };
-        let (before, behind) = prose.tokens.split_at(self.tokens.end.min(prose.tokens.len()));
+        let (before, after) = prose.tokens.split_at(self.tokens.end.min(prose.tokens.len()));
         let mut words = before.iter().filter(|t| !t.has(Tags::DETERMINER));
         block.kind == BlockKind::Paragraph
             && self.is_named_service()
             && words.next().is_some_and(|t| t.has(Tags::GERUND))
             && words.count() == self.tokens.len()
-            && behind.iter().all(|t| t.is('.'))
+            && after.iter().all(|t| t.is('.'))
     }
 
     /// Whether it is a tool, service or interface with a proper name: "the FactChecker API".

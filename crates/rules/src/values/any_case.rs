@@ -65,7 +65,7 @@ impl<'w> AnyCase<'w> {
     }
 
     /// Whether a text contains the word.
-    pub(crate) fn stands_in(&self, text: &str) -> bool {
+    pub(crate) fn occurs_in(&self, text: &str) -> bool {
         self.find(text, 0).is_some()
     }
 
@@ -76,13 +76,13 @@ impl<'w> AnyCase<'w> {
             let found = text.get(*start..*start + self.word.len());
             found.is_some_and(|found| found.eq_ignore_ascii_case(self.word))
         };
-        let behind = |offset: &usize| text.get(from + offset..);
+        let tail = |offset: &usize| text.get(from + offset..);
         match &self.anchor {
             Anchor::Part(offset, part) => {
-                part.find_iter(behind(offset)?).map(|at| from + at).find(matches)
+                part.find_iter(tail(offset)?).map(|at| from + at).find(matches)
             }
             Anchor::Letter(offset, lower, upper) => {
-                let hits = memchr::memchr2_iter(*lower, *upper, behind(offset)?);
+                let hits = memchr::memchr2_iter(*lower, *upper, tail(offset)?);
                 hits.map(|at| from + at).find(matches)
             }
         }
@@ -91,7 +91,7 @@ impl<'w> AnyCase<'w> {
 
 /// Whether a text contains a word, ignoring the case of ASCII letters.
 pub(crate) fn holds(text: &str, word: &str) -> bool {
-    text.len() >= word.len() && AnyCase::new(word).stands_in(text)
+    text.len() >= word.len() && AnyCase::new(word).occurs_in(text)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ fn each_between(bytes: &[u8], from: usize, until: usize, mut found: impl FnMut(F
     let mut at = from;
     let digit = |at: usize| {
         let rest = bytes.get(at..until)?;
-        rest.iter().position(u8::is_ascii_digit).map(|behind| at + behind)
+        rest.iter().position(u8::is_ascii_digit).map(|offset| at + offset)
     };
     while let Some(here) = digit(at) {
         at = here;

@@ -52,7 +52,7 @@ pub(crate) struct Text<'t> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     /// Policy, the user, the harness.
-    Told,
+    Message,
     /// The result of this execution.
     Result(usize),
     /// The agent's own arguments of this execution, which succeeded.
@@ -71,12 +71,12 @@ impl Source {
 
 impl<'t> Given<'t> {
     pub(crate) fn new(transcript: &'t Transcript, record: &Record<'t>) -> Self {
-        let told = transcript.messages.iter().enumerate().filter_map(|(turn, message)| {
-            let told = message.role != Role::Assistant || message.kind == MessageKind::Summary;
+        let from_messages = transcript.messages.iter().enumerate().filter_map(|(turn, message)| {
+            let is_given = message.role != Role::Assistant || message.kind == MessageKind::Summary;
             let text = message.text.as_str();
-            (told && !text.is_empty()).then_some(Text { turn, text, source: Source::Told })
+            (is_given && !text.is_empty()).then_some(Text { turn, text, source: Source::Message })
         });
-        let mut texts: Vec<Text<'t>> = told.collect();
+        let mut texts: Vec<Text<'t>> = from_messages.collect();
         for (at, execution) in record.executions().iter().enumerate() {
             let Some(outcome) = execution.outcome else { continue };
             let turn = execution.answered_at.unwrap_or(execution.called_at);
@@ -134,7 +134,7 @@ impl<'t> Given<'t> {
     pub(crate) fn documents(&self, word: &str, turn: usize, bytes: usize) -> Vec<Rc<Leaves<'t>>> {
         let word = AnyCase::new(word);
         self.texts_of_results(turn, bytes)
-            .filter(|(_, text)| word.stands_in(text))
+            .filter(|(_, text)| word.occurs_in(text))
             .filter_map(|(execution, text)| self.leaves(execution, text))
             .collect()
     }
@@ -217,7 +217,7 @@ impl<'t> Given<'t> {
         let mut first = Firsts::default();
         for (at, text) in self.texts.iter().enumerate() {
             if let Some(slot @ None) = first.get_mut(text.source.slot())
-                && search.stands_in(text.text)
+                && search.occurs_in(text.text)
             {
                 *slot = Some(at);
             }

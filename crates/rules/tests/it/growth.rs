@@ -42,7 +42,7 @@ fn session(steps: usize) -> Transcript {
         }
         text.push_str(r#"{}],"note":"3 files changed"}"#);
         session.messages.extend(call(&format!("call_{n}"), tool, &arguments, text));
-        let said = format!(
+        let reply = format!(
             "Order #W{:07} costs ${}.50, order #W{:07} costs ${}.99. I found 4 files in it, and \
              there are no open orders. The manual says \"an order number {n} may never be changed \
              twice in a day\". It failed with the error \"cannot find order number {n} in this list\". \
@@ -52,7 +52,7 @@ fn session(steps: usize) -> Transcript {
             1_000_003 + n * 7,
             90_000 + n,
         );
-        session.messages.push(Message::text(Role::Assistant, said));
+        session.messages.push(Message::text(Role::Assistant, reply));
     }
     session
 }
@@ -108,8 +108,8 @@ fn answer(pieces: usize, piece: &dyn Fn(usize) -> String) -> Transcript {
     session.messages.push(Message::text(Role::User, "Please go through all orders."));
     let text = r#"{"id":"W1000001","total":48.50,"sent":3}"#.to_owned();
     session.messages.extend(call("c", "send_email", r#"{"to":"ada@example.net"}"#, text));
-    let said: Vec<String> = (0..pieces).map(piece).collect();
-    session.messages.push(Message::text(Role::Assistant, said.concat()));
+    let parts: Vec<String> = (0..pieces).map(piece).collect();
+    session.messages.push(Message::text(Role::Assistant, parts.concat()));
     session
 }
 
@@ -165,14 +165,14 @@ fn the_end_of_an_endless_answer_counts_as_not_read() {
 /// Text in a language other than English is not read, and is counted.
 #[test]
 fn prose_in_another_language_counts_as_not_read() {
-    let said = |text: &str| {
+    let counts_of = |text: &str| {
         let session = answer(1, &|_| text.to_owned());
         check(&session, &Settings::default()).counts
     };
     for text in ["Ich habe die Bestellung storniert.", "订单 W7 已取消。", "Заказ отменён."]
     {
-        let counts = said(text);
+        let counts = counts_of(text);
         assert_eq!((counts.foreign_answers, counts.coverage()), (1, Some(0.0)), "{text}");
     }
-    assert_eq!(said("I looked at order 7.").foreign_answers, 0);
+    assert_eq!(counts_of("I looked at order 7.").foreign_answers, 0);
 }

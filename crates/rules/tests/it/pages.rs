@@ -101,7 +101,7 @@ fn run(block: &Block, own: &str) -> Result<(), String> {
     let anywhere = block.words.iter().any(|word| word == "anywhere");
     let code = words.find(|word| *word != "anywhere").unwrap_or(own);
     let case = dialogue::read(&block.text)?;
-    let said = case.claims.as_deref().unwrap_or_default();
+    let claimed = case.claims.as_deref().unwrap_or_default();
     let settings = Settings {
         execution_window_secs: case.window,
         obligations: case.obligations,
@@ -122,7 +122,7 @@ fn run(block: &Block, own: &str) -> Result<(), String> {
     let counts = |finding: &&Finding| {
         finding.code == meta.code
             && (anywhere || kind == "compliant" || in_last_message(&case.transcript, finding))
-            && claim_text(finding).contains(said)
+            && claim_text(finding).contains(claimed)
     };
     let found = all.iter().any(|finding| counts(&finding));
     match (kind, found) {

@@ -50,7 +50,7 @@ impl Bench<'_, '_> {
             && (known_tool || stated.headed || self.facts.transcript().catalog.is_known());
         // In a longer answer, a block may be an example.
         let is_answer =
-            || cited.only_fence && known_tool && of_execution && !self.asked_for_data(turn);
+            || cited.only_fence && known_tool && of_execution && !self.data_was_requested(turn);
         let presented = stated.headed || stated.setting == Setting::Plain || is_answer();
         (complete && presented).then(|| Fault::MissingId { tool: tool.to_owned() })
     }
@@ -58,8 +58,8 @@ impl Bench<'_, '_> {
     /// For a tool whose executions have no ids that could be cited: the number that differs from the
     /// latest result, if it differs from all. Words may summarise.
     fn returned_by_none(&self, stated: &Stated, tool: &str, turn: usize) -> Option<Fault> {
-        let stands = stated.headed || stated.alone && stated.setting == Setting::Plain;
-        if !stands || !self.facts.is_complete_before(turn) {
+        let is_presented = stated.headed || stated.alone && stated.setting == Setting::Plain;
+        if !is_presented || !self.facts.is_complete_before(turn) {
             return None;
         }
         let is_number = |text: &str| text.trim().parse::<f64>().is_ok();
@@ -76,10 +76,11 @@ impl Bench<'_, '_> {
 
     /// Whether a number is the sum or the average of those that the latest calls returned.
     fn is_of_several(&self, tool: &str, key: &str, value: &Value, turn: usize) -> bool {
-        let (said, mut sum, mut count) = (as_number(value), 0.0, 0.0);
+        let (claimed, mut sum, mut count) = (as_number(value), 0.0, 0.0);
         self.results_of(tool, turn).filter_map(|result| number_of(&result, key)).any(|number| {
             (sum, count) = (sum + number, count + 1.0);
-            count > 1.0 && said.is_some_and(|n| same_number(n, sum) || same_number(n, sum / count))
+            count > 1.0
+                && claimed.is_some_and(|n| same_number(n, sum) || same_number(n, sum / count))
         })
     }
 
@@ -134,12 +135,12 @@ impl Bench<'_, '_> {
 
     /// Whether the user asked how a result looks, or the answer says that it gives an example.
     fn asks_for_data_of(&self, tool: &str, answer: &str, turn: usize) -> bool {
-        let said = self.facts.transcript().messages.iter().take(turn);
-        let mut said = said.filter(|message| message.role == Role::User);
+        let requests = self.facts.transcript().messages.iter().take(turn);
+        let mut requests = requests.filter(|message| message.role == Role::User);
         let lower = answer.to_lowercase();
-        self.asked_for_data(turn)
+        self.data_was_requested(turn)
             || sets::ASKS_FOR_DATA.list.iter().any(|word| lower.contains(word))
-            || said.any(|message| message.text.contains(tool) && message.text.contains('?'))
+            || requests.any(|message| message.text.contains(tool) && message.text.contains('?'))
     }
 
     /// Whether a standalone object presents a result of something that is named like a tool but is
@@ -153,20 +154,20 @@ impl Bench<'_, '_> {
         if !named || !result || !stated.alone || speaks.iter().any(|word| lower.contains(word)) {
             return false;
         }
-        !self.was_given(tool, turn) && !self.asked_for_data(turn)
+        !self.was_given(tool, turn) && !self.data_was_requested(turn)
     }
 
     /// Whether what the agent was given before asks for data in a format.
-    fn asked_for_data(&self, turn: usize) -> bool {
-        self.asked_for(turn, |_| true)
+    fn data_was_requested(&self, turn: usize) -> bool {
+        self.was_requested(turn, |_| true)
     }
 
     /// Whether the user asked for data that no tool returned: a sample, a fixture.
-    pub(super) fn asked_for_sample(&self, turn: usize) -> bool {
-        self.asked_for(turn, |word| !["json", "schema"].contains(&word))
+    pub(super) fn sample_was_requested(&self, turn: usize) -> bool {
+        self.was_requested(turn, |word| !["json", "schema"].contains(&word))
     }
 
-    fn asked_for(&self, turn: usize, counts: fn(&str) -> bool) -> bool {
+    fn was_requested(&self, turn: usize, counts: fn(&str) -> bool) -> bool {
         let given = self.facts.transcript().messages.iter().take(turn);
         let mut given = given.filter(|message| message.role != Role::Assistant);
         given.any(|message| {
@@ -183,7 +184,7 @@ impl Bench<'_, '_> {
         let messages = &self.facts.transcript().messages;
         let own = self.register.shows_ids(turn);
         messages.iter().take(turn).any(|message| {
-            let said = message.role != Role::Assistant
+            let instructions = message.role != Role::Assistant
                 && (needle.iter().any(|n| message.text.contains(n))
                     || repeats(&message.text, stated));
             let results = message.outcomes.iter().any(|outcome| {
@@ -195,7 +196,7 @@ impl Bench<'_, '_> {
                     .iter()
                     .any(|n| call.arguments.as_str().contains(n))
             });
-            said || results || (drafts && !stated.headed)
+            instructions || results || (drafts && !stated.headed)
         })
     }
 }

@@ -66,7 +66,7 @@ fn count_at<'p>(
     if inexact || is_version(prose, tokens, at) {
         return None;
     }
-    let (kind, last) = noun_behind(prose, clause, tokens, at, spelled)?;
+    let (kind, last) = noun_after(prose, clause, tokens, at, spelled)?;
     if is_rate(prose, tokens, last) {
         return None;
     }
@@ -81,7 +81,7 @@ fn count_at<'p>(
 }
 
 /// The noun after a number, and what it counts if that is known.
-fn noun_behind<'p>(
+fn noun_after<'p>(
     prose: &Prose<'_>,
     clause: &Clause,
     tokens: &'p [Token],
@@ -93,8 +93,8 @@ fn noun_behind<'p>(
     let is_name =
         |t: &&(usize, &Token)| matches!(t.1.kind, TokenKind::Word | TokenKind::Identifier);
     let ends = tags![PREPOSITION, COORDINATE, BE];
-    let behind = tokens.iter().enumerate().skip(at + 1).take(3);
-    for (place, next) in behind.take_while(|t| is_name(&t) && !t.1.has(ends)) {
+    let after = tokens.iter().enumerate().skip(at + 1).take(3);
+    for (place, next) in after.take_while(|t| is_name(&t) && !t.1.has(ends)) {
         let word = prose.word(next);
         let ended = next.has(tags![PAST, FAILURE, PASSING]);
         let plural = word.ends_with(['s', 'S']) || (ended && !word.ends_with("ing"));
@@ -123,14 +123,14 @@ fn noun_behind<'p>(
 fn is_setting(prose: &Prose<'_>, tokens: &[Token], last: &Token) -> bool {
     let assigned = tokens.iter().any(|m| m.is('=') && m.start == last.end);
     let set = words!["allowed", "permitted", "tolerated", "maximum"];
-    let behind = tokens.iter().find(|t| t.start > last.start);
-    assigned || behind.is_some_and(|t| prose.is(t, set))
+    let after = tokens.iter().find(|t| t.start > last.start);
+    assigned || after.is_some_and(|t| prose.is(t, set))
 }
 
 /// "8 flights a day", "20 orders per request".
 fn is_rate(prose: &Prose<'_>, tokens: &[Token], noun: &Token) -> bool {
-    let behind = tokens.iter().find(|t| t.start > noun.start);
-    behind.is_some_and(|t| prose.is(t, words!["a", "an", "per", "each", "every"]))
+    let after = tokens.iter().find(|t| t.start > noun.start);
+    after.is_some_and(|t| prose.is(t, words!["a", "an", "per", "each", "every"]))
 }
 
 /// Whether the sentence reports a test run.
@@ -178,7 +178,7 @@ fn speaks_of_tests(prose: &Prose<'_>, clause: &Clause) -> bool {
 /// "3 of 12", "the first 3", "at least 3", "another 3": not a total.
 fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
-    let behind = tokens.get(at + 1);
+    let after = tokens.get(at + 1);
     let part = |t: &Token| prose.is_rough(t) || prose.is(t, &sets::NOT_OF_ALL);
     let more = words!["of", "more", "other", "additional"];
     // "down from 75 warnings in 29 files": an earlier number.
@@ -190,5 +190,5 @@ fn is_part(prose: &Prose<'_>, tokens: &[Token], at: usize) -> bool {
         return true;
     }
     before.is_some_and(|t| part(t) || t.is('~') || t.is('#') || t.is('-') || t.is('/'))
-        || behind.is_some_and(|t| t.is('/') || prose.is(t, more))
+        || after.is_some_and(|t| t.is('/') || prose.is(t, more))
 }

@@ -34,12 +34,12 @@ impl Ended {
                 (number == failed || number == all, "fail")
             }
         };
-        Some(counted || stands_beside(text, number, stem))
+        Some(counted || occurs_beside(text, number, stem))
     }
 }
 
 /// Whether the number is directly before or after a word with this beginning.
-fn stands_beside(text: &str, number: u64, stem: &str) -> bool {
+fn occurs_beside(text: &str, number: u64, stem: &str) -> bool {
     let number = number.to_string();
     let begins = |word: &str| word.get(..stem.len()).is_some_and(|w| w.eq_ignore_ascii_case(stem));
     let mut before = "";

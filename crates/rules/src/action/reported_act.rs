@@ -9,12 +9,12 @@ use super::no_act::{
     is_looked_at, is_of_a_moment, is_of_own_text, is_talk, is_turned_down,
 };
 use super::report_form::{
-    ReportForm, came_by_act, is_own, is_own_already, opens_with_done, stands,
+    ReportForm, as_state, came_by_act, is_own, is_own_already, opens_with_done,
 };
 use crate::prose::{BlockKind, Clause, Mood, Predicate, Prose, Sentence, is_agenda, is_in_draft};
 
 /// An action that the agent reports.
-pub(crate) struct ToldAct<'p, 't> {
+pub(crate) struct ReportedAct<'p, 't> {
     pub(super) prose: &'p Prose<'t>,
     pub(super) clause: &'p Clause,
     pub(super) predicate: &'p Predicate,
@@ -24,14 +24,14 @@ pub(crate) struct ToldAct<'p, 't> {
     /// The verb as written, lower case.
     pub(super) verb: String,
     pub(super) family: Family,
-    pub(super) told: ReportForm,
+    pub(super) form: ReportForm,
     /// Whether it describes the state of a thing, whatever the cause.
     pub(super) as_found: bool,
 }
 
 /// Reasons why a verb reports no action that do not depend on its family. The first that applies is
 /// used.
-const NOT_TOLD: [(&str, fn(&Prose<'_>, &Predicate, Option<BlockKind>) -> bool); 4] = [
+const NOT_REPORTED: [(&str, fn(&Prose<'_>, &Predicate, Option<BlockKind>) -> bool); 4] = [
     ("negated", |_, predicate, _| predicate.negated),
     ("quoted", |_, _, block| block == Some(BlockKind::Quote)),
     ("a label", is_label),
@@ -47,7 +47,7 @@ const A_STATE: &str = "a state whose cause is not named";
 
 /// Reasons why a verb of a known family reports no action of the agent. The first that applies is
 /// used.
-const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 8] = [
+const NO_ACTS: [(&str, fn(&ReportedAct<'_, '_>) -> bool); 8] = [
     ("listed as an exception", |act| is_excepted(act.prose, act.predicate)),
     ("the sentence says that the action did not succeed", |act| {
         is_turned_down(act.prose, act.clause, act.predicate)
@@ -62,7 +62,7 @@ const NO_ACTS: [(&str, fn(&ToldAct<'_, '_>) -> bool); 8] = [
     ("about this conversation only", |act| is_talk(act.prose, act.predicate, &act.verb)),
 ];
 
-impl<'p, 't> ToldAct<'p, 't> {
+impl<'p, 't> ReportedAct<'p, 't> {
     /// Returns the action that a verb reports, or the reason why it is not one of the agent's.
     pub(super) fn from_predicate(
         prose: &'p Prose<'t>,
@@ -71,7 +71,8 @@ impl<'p, 't> ToldAct<'p, 't> {
     ) -> Result<Self, &'static str> {
         let sentence = prose.sentences.get(clause.sentence).ok_or(UNKNOWN)?;
         let block = prose.block_of(sentence).map(|block| block.kind);
-        if let Some((reason, _)) = NOT_TOLD.iter().find(|(_, holds)| holds(prose, predicate, block))
+        if let Some((reason, _)) =
+            NOT_REPORTED.iter().find(|(_, holds)| holds(prose, predicate, block))
         {
             return Err(reason);
         }
@@ -84,11 +85,11 @@ impl<'p, 't> ToldAct<'p, 't> {
         if is_by_another(prose, predicate) {
             return Err(BY_ANOTHER);
         }
-        let told = is_own(predicate, opens_with_done(prose))
-            .or_else(|| stands(prose, clause, predicate, family))
+        let form = is_own(predicate, opens_with_done(prose))
+            .or_else(|| as_state(prose, clause, predicate, family))
             .ok_or(A_STATE)?;
-        let as_found = told == ReportForm::State && !came_by_act(prose, predicate, family);
-        let act = Self { prose, clause, predicate, sentence, block, verb, family, told, as_found };
+        let as_found = form == ReportForm::State && !came_by_act(prose, predicate, family);
+        let act = Self { prose, clause, predicate, sentence, block, verb, family, form, as_found };
         match NO_ACTS.iter().find(|(_, holds)| holds(&act)) {
             Some((reason, _)) => Err(reason),
             None => Ok(act),
@@ -123,8 +124,8 @@ pub(super) fn left_whole(
 #[cfg(test)]
 pub(super) fn reasons() -> impl Iterator<Item = &'static str> {
     let whole = LEFT_WHOLE.iter().map(|(reason, _)| *reason);
-    let before = NOT_TOLD.iter().map(|(reason, _)| *reason);
+    let before = NOT_REPORTED.iter().map(|(reason, _)| *reason);
     let single = [UNKNOWN, CHANGES_NOTHING, BY_ANOTHER, A_STATE];
-    let behind = NO_ACTS.iter().map(|(reason, _)| *reason);
-    whole.chain(before).chain(single).chain(behind)
+    let after = NO_ACTS.iter().map(|(reason, _)| *reason);
+    whole.chain(before).chain(single).chain(after)
 }
