@@ -75,7 +75,11 @@ impl Blocks {
                 fields.take("signature");
             }
             "tool_use" | "server_tool_use" | "mcp_tool_use" | "tool_call" => {
-                self.calls.push(call(&mut fields, "id", line));
+                let call = call(&mut fields, "id", line);
+                if matches!(kind.as_ref(), "server_tool_use" | "mcp_tool_use") {
+                    session.hosts(&call.tool);
+                }
+                self.calls.push(call);
             }
             "toolUse" => {
                 if let Some(mut inner) = fields.object("toolUse") {

@@ -49,6 +49,9 @@ pub struct Summary {
     /// Why a JSON document could not be read to its end (the sessions hold what comes before), or
     /// that nothing of any agent could be read.
     pub broken: Option<Problem>,
+    /// Whether the caller named a format that the input does not look like, and no agent says or does
+    /// anything in it.
+    pub misread: bool,
 }
 
 /// Reads a log. `sink` receives each session as soon as it is complete, so memory is bounded by the
@@ -80,6 +83,7 @@ pub fn read(
             },
         });
     };
+    let otherwise = detected.reader.is_none_or(|found| found.format() != reader.format());
     let layout = match detected.layout {
         // If the caller names a JSON format, text is read as lines of JSON.
         Layout::Text if !reader.is_of_text() => Layout::Lines,
@@ -100,6 +104,7 @@ pub fn read(
     Ok(Summary {
         format: reader.format(),
         sessions,
+        misread: otherwise && heard == 0,
         lines: source.lines(),
         problems: source.take_problems(),
         broken: source.take_broken().or_else(|| {

@@ -34,6 +34,7 @@ pub(crate) fn read_item(
         }
         "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call" => {
             let tool = kind.trim_end_matches("_call").to_owned();
+            session.hosts(&tool);
             let arguments = acting(fields);
             message.calls.push(ToolCall { id: call_id(fields), tool, arguments, line });
         }
@@ -121,6 +122,7 @@ fn vendor_call(kind: &str, fields: &mut Fields<'_>, message: &mut Message, sessi
     if id.is_empty() {
         id = format!("item-{}", session.len());
     }
+    session.hosts(&tool);
     message.calls.push(ToolCall { id: id.clone(), tool, arguments, line });
     let mut outcome = Outcome { call_id: id, line, ..Outcome::default() };
     let output = ["output", "results", "outputs", "result"].iter().find_map(|n| fields.take(n));

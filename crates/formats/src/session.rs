@@ -1,4 +1,4 @@
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use counterfoil_model::{
     Catalog, Format, Gap, Message, Outcome, Problem, Role, Tool, ToolCall, Transcript, WrongJson,
@@ -18,6 +18,8 @@ pub(crate) struct Session {
     pub(crate) positions: HashMap<String, usize>,
     /// The positions of earlier messages that the part being read may repeat.
     repeats: HashMap<String, VecDeque<usize>>,
+    /// The called tools that the provider runs itself: its list of tools may name only their kind.
+    hosted: BTreeSet<String>,
     /// The first member with an agent's answer that was not understood, and its line.
     unread_answer: Option<(usize, String)>,
     problems: Vec<Problem>,
@@ -109,6 +111,7 @@ impl Session {
             transcript: Transcript::new(id, format),
             positions: HashMap::new(),
             repeats: HashMap::new(),
+            hosted: BTreeSet::new(),
             unread_answer: None,
             problems: Vec::new(),
             reason: String::new(),
@@ -351,6 +354,22 @@ impl Session {
         self.transcript.catalog = catalog;
     }
 
+    /// Notes a called tool that the provider runs itself.
+    pub(crate) fn hosts(&mut self, tool: &str) {
+        self.hosted.insert(tool.to_owned());
+    }
+
+    /// Adds the called tools that the provider runs itself to a known catalog.
+    fn list_hosted(&mut self) {
+        let catalog = &self.transcript.catalog;
+        self.hosted.retain(|name| catalog.get(name).is_none());
+        if catalog.is_known() && !self.hosted.is_empty() {
+            let hosted = self.hosted.iter().map(Tool::named);
+            let tools: Vec<Tool> = catalog.iter().cloned().chain(hosted).collect();
+            self.transcript.catalog = Catalog::known(tools).0;
+        }
+    }
+
     /// Reports a session of whose agent nothing could be read, although it holds an answer.
     fn miss_answer(&mut self) -> bool {
         let unread = self.unread_answer.take().filter(|_| !hears_an_agent(&self.transcript));
@@ -363,6 +382,7 @@ impl Session {
     /// Finishes the session. Reports results that answer no call; a log with calls but no results
     /// is marked as a gap.
     pub(crate) fn finish(mut self) -> Reading {
+        self.list_hosted();
         let unheard = self.miss_answer();
         let mut orphans = Vec::new();
         let mut seen: HashSet<&str> = HashSet::new();

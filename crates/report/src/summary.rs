@@ -260,7 +260,7 @@ impl Summary {
             format!(" (skipped: {})", skipped.join(", "))
         };
         let form = form.name();
-        let message = format!("read as `{form}`, but the input contains no messages{what}");
+        let message = format!("read as `{form}`, but no message of an agent was found{what}");
         let help = if named {
             "omit `--from` to detect the format"
         } else {

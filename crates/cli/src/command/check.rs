@@ -395,7 +395,7 @@ impl Job {
                     outcome.unreadable = true;
                     outcome.occurred.cut_off();
                     self.unread(input, &[broken], true, &mut outcome);
-                } else if outcome.summary.messages == 0 {
+                } else if outcome.summary.messages == 0 || summary.misread {
                     // An input in a known format is not clean if nothing in it could be read.
                     let nothing = outcome.summary.nothing_read(summary.format, self.from.is_some());
                     outcome.unreadable |= input.named;

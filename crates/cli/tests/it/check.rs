@@ -497,14 +497,17 @@ fn nothing_read_is_no_clean_run() {
     let desk = Desk::with(&[
         ("spans.json", span),
         ("empty.json", r#"{"messages":[]}"#),
+        ("package.json", r#"{"name":"shop","version":"1.0.0","scripts":{"test":"vitest"}}"#),
         ("log.json", CLEAN),
     ]);
     for (line, said) in [
         (
             "check spans.json",
-            "read as `otel`, but the input contains no messages (skipped: 1 span ChatCompletion)",
+            "read as `otel`, but no message of an agent was found (skipped: 1 span ChatCompletion)",
         ),
-        ("check empty.json --from openai-chat", "the input contains no messages"),
+        ("check empty.json --from openai-chat", "no message of an agent was found"),
+        ("check package.json --from openai-responses", "no message of an agent was found"),
+        ("check log.json --from openai-responses", "no message of an agent was found"),
         ("check log.json --from otel", "skipped: 1 line without spans"),
     ] {
         let ran = desk.run(line).to_string();

@@ -1,4 +1,4 @@
-use counterfoil_formats::read_tools;
+use counterfoil_formats::{Options, read, read_tools};
 use serde_json::{Value, json};
 
 /// Name and parameters of each tool, or the error.
@@ -37,6 +37,46 @@ fn every_shape() {
     check(json!([{ "type": "web_search" }]), &Ok(&[("web_search", None)]));
     check(json!([]), &Ok(&[]));
     check(json!({}), &Ok(&[]));
+}
+
+/// A provider's list may name only the kind of a tool that it runs itself.
+#[test]
+fn called_tools_of_the_provider_exist() {
+    let responses = |item: Value, tool: Value| json!({ "object": "response", "output": [item], "tools": [tool] });
+    let block = json!({ "type": "mcp_tool_use", "id": "m", "name": "create_issue", "input": {} });
+    let message = json!({ "role": "assistant", "content": [block] });
+    for (log, called) in [
+        (
+            responses(
+                json!({ "type": "mcp_call", "id": "m", "name": "create_issue", "arguments": "{}" }),
+                json!({ "type": "mcp", "server_label": "github" }),
+            ),
+            "create_issue",
+        ),
+        (
+            responses(
+                json!({ "type": "web_search_call", "id": "w", "status": "failed" }),
+                json!({ "type": "web_search_preview" }),
+            ),
+            "web_search",
+        ),
+        (
+            json!({
+                "model": "m", "tools": [{ "type": "mcp_toolset", "mcp_server_name": "gh" }],
+                "messages": [message],
+            }),
+            "create_issue",
+        ),
+    ] {
+        let mut catalogs = Vec::new();
+        let options = Options::new("log");
+        let summary = read(log.to_string().as_bytes(), &options, &mut |reading| {
+            catalogs.push(reading.transcript.catalog);
+        });
+        assert!(summary.is_ok(), "{log}");
+        let listed = catalogs.iter().any(|catalog| catalog.get(called).is_some());
+        assert!(listed, "{log}: {catalogs:?}");
+    }
 }
 
 #[test]

@@ -34,7 +34,10 @@ fn is_setting(prose: &Prose<'_>, led: &[Token]) -> bool {
     match placed {
         true => !prose.is(first, means),
         // "Two days ago I": nothing else is put directly before "I".
-        false => led.len() > 1 && led.iter().all(|t| !t.is_mark() && !t.has(tags![SUBORDINATE, COORDINATE])),
+        false => {
+            led.len() > 1
+                && led.iter().all(|t| !t.is_mark() && !t.has(tags![SUBORDINATE, COORDINATE]))
+        }
     }
 }
 
