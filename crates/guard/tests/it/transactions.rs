@@ -159,6 +159,24 @@ fn a_failed_command_is_undone() {
     }
 }
 
+/// What the text does not name is kept with the whole workspace.
+#[test]
+fn files_that_a_command_does_not_name_are_restored() {
+    for command in [
+        r"find . -name a.txt -exec rm {} \; ; exit 1",
+        "find . -name a.txt -delete; exit 1",
+        "ls a.txt | xargs rm; exit 1",
+        "ls *.txt | while read x; do rm \"$x\"; done; exit 1",
+    ] {
+        let bench = Bench::new(on());
+        bench.write("a.txt", "mine");
+        let answer = bench.run(command);
+        assert_eq!(answer.status, Status::RolledBack, "{command}: {}", answer.text);
+        let there = fs::read_to_string(bench.work().join("a.txt"));
+        assert_eq!(there.ok().as_deref(), Some("mine"), "{command}: {}", answer.text);
+    }
+}
+
 #[test]
 fn only_the_configured_exit_codes_undo_and_nothing_is_undone_by_default() {
     let cases = [

@@ -9,7 +9,7 @@ mod snapshot;
 use std::path::{Path, PathBuf};
 
 use counterfoil_ledger::Requested;
-use counterfoil_shell::{Script, WordKind};
+use counterfoil_shell::{Command, Effect, Script, WordKind};
 
 use crate::scene::Scene;
 use crate::settings::TransactionSettings;
@@ -38,7 +38,7 @@ impl<'t> Transaction<'t> {
         if !settings.enabled || scene.requested == Requested::ByUser {
             return Ok(None);
         }
-        let paths = touched(command, directory);
+        let paths = touched(command, directory, scene.workspace);
         if paths.is_empty() {
             return Ok(None);
         }
@@ -74,15 +74,20 @@ impl<'t> Transaction<'t> {
     }
 }
 
-/// The paths that the command seems to write to. A pattern is replaced by its folder.
-fn touched(command: &str, directory: &Path) -> Vec<PathBuf> {
+/// The paths that the command seems to write to. A pattern is replaced by its folder. Where the text
+/// does not say which files it changes or deletes, it is the workspace.
+fn touched(command: &str, directory: &Path, workspace: &Path) -> Vec<PathBuf> {
     let Ok(script) = Script::parse(command) else { return Vec::new() };
+    let writes = script.writes();
     let mut paths: Vec<PathBuf> = Vec::new();
-    for write in script.writes() {
+    for write in &writes {
         let text = write.path.text.as_str();
         let path = match write.path.kind {
             _ if text.starts_with('~') => continue,
-            WordKind::Dynamic => continue,
+            // `find . -exec rm {} \;`
+            _ if text == "{}" => "",
+            WordKind::Dynamic if write.effect == Effect::Created => continue,
+            WordKind::Dynamic => "",
             WordKind::Literal => text,
             WordKind::Pattern => {
                 let fixed = text.find(['*', '?', '[', '{']).unwrap_or(text.len());
@@ -90,9 +95,24 @@ fn touched(command: &str, directory: &Path) -> Vec<PathBuf> {
                 before.rfind('/').and_then(|at| before.get(..=at)).unwrap_or(".")
             }
         };
-        paths.push(directory.join(path));
+        paths.push(if path.is_empty() { workspace.to_owned() } else { directory.join(path) });
+    }
+    let unnamed = |(at, command): (usize, &Command)| {
+        changes_unnamed(command) && writes.iter().all(|write| write.command != at)
+    };
+    if script.commands().iter().enumerate().any(unnamed) {
+        paths.push(workspace.to_owned());
     }
     paths.sort();
     paths.dedup();
     paths
+}
+
+/// `find . -delete`, `ls | xargs rm`: whether a command changes files, if it names none.
+fn changes_unnamed(command: &Command) -> bool {
+    match command.program().unwrap_or_default() {
+        "find" => command.args.iter().any(|word| word.text == "-delete"),
+        "rm" | "unlink" | "shred" | "mv" | "truncate" => true,
+        _ => command.writes_by_code(),
+    }
 }

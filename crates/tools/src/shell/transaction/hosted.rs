@@ -31,7 +31,7 @@ pub fn snapshot_before(
     execution_id: &str,
     most: usize,
 ) -> Result<bool, NoSnapshot> {
-    let paths = touched(command, directory);
+    let paths = touched(command, directory, workspace);
     if paths.is_empty() {
         return Ok(false);
     }
