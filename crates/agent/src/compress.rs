@@ -30,7 +30,7 @@ pub enum CompressError {
     /// The model did not answer.
     #[error("the conversation was not compressed: {0}")]
     Model(#[from] ProviderError),
-    /// It said nothing.
+    /// It gave no text.
     #[error("the conversation was not compressed: the model gave no summary")]
     Empty,
     /// The summary cannot be kept.
@@ -62,7 +62,7 @@ const DESCRIPTION: &str = "Replaces everything before the user's last message wi
                            it. Call it when part of the work is done and its details are no \
                            longer needed.";
 
-const ASKED: &str = "Briefly summarize the following conversation for yourself, so that the work \
+const PROMPT: &str = "Briefly summarize the following conversation for yourself, so that the work \
      can continue without it. Keep: what the user wants and has decided; what was done, with the \
      execution ids; results, names, paths and numbers exactly as they are written; what failed; \
      what is still open. Add nothing, and do not say that anything was done unless a result shows \
@@ -92,7 +92,7 @@ impl Compressor {
         self.now().strategy = strategy;
     }
 
-    /// What was compressed since this was last asked.
+    /// What was compressed since this was last called.
     pub(crate) fn take_done(&self) -> Option<CompressionStrategy> {
         self.now().done.take()
     }
@@ -112,15 +112,15 @@ impl Compressor {
             let conversation = self.conversation();
             let entries = conversation.present;
             let past = conversation.turns.get(..entries).unwrap_or_default();
-            let said = past.iter().filter(|turn| matches!(turn, Turn::User(_))).count();
-            (written(past), entries, conversation.compressed + said)
+            let user_turns = past.iter().filter(|turn| matches!(turn, Turn::User(_))).count();
+            (written(past), entries, conversation.compressed + user_turns)
         };
         if entries == 0 {
             return Err(CompressError::Nothing);
         }
-        let asked = format!("{ASKED}\n\n<conversation>\n{text}</conversation>");
+        let prompt = format!("{PROMPT}\n\n<conversation>\n{text}</conversation>");
         // Without tools: the model that compresses does nothing else, and never this again.
-        let request = Request { turns: vec![Turn::User(asked)], ..Request::default() };
+        let request = Request { turns: vec![Turn::User(prompt)], ..Request::default() };
         let reply = self.0.model.chat(&request, &mut |_| {}).await?;
         let text = reply.text.trim().to_owned();
         if text.is_empty() {
@@ -151,8 +151,8 @@ impl Compressor {
                     ToolError::new(category, error.to_string())
                 })?;
                 let length = text.chars().count();
-                let told = "The earlier conversation has been summarized";
-                Ok(ToolOutput::from(format!("{told} ({strategy}): {length} characters.")))
+                let message = "The earlier conversation has been summarized";
+                Ok(ToolOutput::from(format!("{message} ({strategy}): {length} characters.")))
             }
         })
     }
@@ -173,19 +173,19 @@ fn written(turns: &[Turn]) -> String {
     let mut text = String::new();
     for turn in turns {
         match turn {
-            Turn::User(said) => text.push_str(&format!("User: {said}\n")),
-            Turn::Assistant { text: said, calls, .. } => {
-                if !said.is_empty() {
-                    text.push_str(&format!("Assistant: {said}\n"));
+            Turn::User(message) => text.push_str(&format!("User: {message}\n")),
+            Turn::Assistant { text: message, calls, .. } => {
+                if !message.is_empty() {
+                    text.push_str(&format!("Assistant: {message}\n"));
                 }
                 for call in calls {
                     let ToolCall { id, tool, arguments, .. } = without_hidden(call.clone());
                     text.push_str(&format!("Call {id} of {tool}: {}\n", arguments.as_str()));
                 }
             }
-            Turn::Result { call_id, text: said, failed } => {
+            Turn::Result { call_id, text: output, failed } => {
                 let state = if *failed { " (failed)" } else { "" };
-                text.push_str(&format!("Result of {call_id}{state}: {said}\n"));
+                text.push_str(&format!("Result of {call_id}{state}: {output}\n"));
             }
         }
     }

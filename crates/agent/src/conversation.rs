@@ -143,7 +143,7 @@ impl Conversation {
         self.present = self.turns.len();
     }
 
-    /// Nothing was said. Gives how many messages to the model are gone.
+    /// Forgets everything. Gives how many messages to the model are gone.
     pub(crate) fn forget(&mut self) -> usize {
         let everything = self.turns.len();
         self.compress(everything, String::new());
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_call_has_one_result_behind_it() {
+    fn every_call_is_followed_by_one_result() {
         let call = |id: &str| ToolCall::new(id, "ls", "{}");
         let says = |calls: &[&str]| Turn::Assistant {
             text: String::new(),

@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::options::AgentOptions;
 use crate::own_tool::{failed, own_tool, text};
 use crate::turn::Saying;
-use crate::watch::Nobody;
+use crate::watch::NoWatch;
 
 /// The tool that begins a sub-agent. A sub-agent has none of its own.
 pub(crate) const TASK: &str = "task";
@@ -89,8 +89,8 @@ impl SubAgents {
         };
         let mut agent = Agent::new(parts).map_err(failed)?;
         agent.phase = phase;
-        let turned = agent.say(Saying::Task(prompt), &mut Nobody).await.map_err(failed)?;
-        if !turned.stands {
+        let turned = agent.say(Saying::Task(prompt), &mut NoWatch).await.map_err(failed)?;
+        if !turned.accepted {
             return Err(failed(turned.answer));
         }
         let receipts = match turned.executions.as_slice() {

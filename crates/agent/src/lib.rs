@@ -48,4 +48,4 @@ pub use store::{
     NoteOrigin, OpenStoreError, Store, StoreError, StoredNote, Summary, Task, TaskId, TaskState,
 };
 pub use turn::{Saying, TurnError, Turned};
-pub use watch::{Nobody, TurnEvent, Watch};
+pub use watch::{NoWatch, TurnEvent, Watch};

@@ -15,7 +15,7 @@ const SEARCH: &str = "Searches the notes from earlier conversations. The best ma
                       and each note states where it comes from. A note states what was true when \
                       it was written.";
 
-/// How many notes a search gives where nothing is said.
+/// How many notes a search gives when no number is given.
 const FOUND: u64 = 5;
 /// How many it gives at most.
 const MOST_FOUND: u64 = 50;

@@ -199,7 +199,7 @@ impl Scheduler {
     }
 
     /// The next firing that is due now, and this process's from here on; what was missed is caught
-    /// up as its task says. Whoever takes one runs it before it takes another.
+    /// up as its task says. The process that takes one runs it before it takes another.
     ///
     /// # Errors
     /// When the store cannot be used.
@@ -401,7 +401,7 @@ impl Scheduler {
         }
         let turned = agent.say(Saying::Task(&due.task.asked.prompt), watch).await;
         let outcome = match &turned {
-            Ok(turned) if turned.stands => "done",
+            Ok(turned) if turned.accepted => "done",
             Ok(_) => "held_back",
             Err(_) => "failed",
         };

@@ -20,7 +20,7 @@ const SHELL: &str = "shell";
 pub struct SkillSet(Arc<Vec<Skill>>);
 
 impl SkillSet {
-    /// These skills. The caller has asked whether they are trusted.
+    /// These skills. The caller has checked whether they are trusted.
     #[must_use]
     pub fn new(skills: Vec<Skill>) -> Self {
         Self(Arc::new(skills))

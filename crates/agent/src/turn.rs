@@ -14,11 +14,11 @@ use crate::agent::{Agent, Parts};
 use crate::compress::COMPRESS_CONTEXT;
 use crate::conversation::{with_execution_id, with_own_ids};
 use crate::delegate::TASK;
-use crate::prompt::{HELD_BACK, NO_CALLS, NO_MORE, NOTHING_SAID, TASK_BEGINS, system};
+use crate::prompt::{HELD_BACK, NO_ANSWER, NO_CALLS, NO_MORE, TASK_BEGINS, system};
 use crate::store::CompressionStrategy;
 use crate::watch::{TurnEvent, Watch};
 
-/// So many times in a row the model may say nothing, or make calls of which none fits its tool.
+/// How many times in a row the model may give no answer, or make calls none of which fits its tool.
 const PATIENCE: u32 = 3;
 
 /// Who says what begins a turn.
@@ -41,7 +41,7 @@ pub struct Turned {
     /// of ours.
     pub answer: String,
     /// Whether it is the model's.
-    pub stands: bool,
+    pub accepted: bool,
     /// What is doubtful about the answer; where it was held back, what is wrong with the last one.
     pub findings: Vec<Finding>,
     /// The receipts of the turn's calls, in their order.
@@ -84,11 +84,11 @@ struct Course {
 
 impl Course {
     /// What came of it, with what was found out about the last answer.
-    fn ends(self, answer: String, stands: bool, verified: Option<Verified>) -> Turned {
+    fn ends(self, answer: String, accepted: bool, verified: Option<Verified>) -> Turned {
         let found = verified.map(|verified| (verified.findings, verified.judgements));
         let (findings, judgements) = found.unwrap_or_default();
         let Self { executions, held_back, .. } = self;
-        Turned { answer, stands, findings, executions, judgements, held_back }
+        Turned { answer, accepted, findings, executions, judgements, held_back }
     }
 }
 
@@ -100,8 +100,12 @@ impl Agent {
     ///
     /// # Errors
     /// When the model does not answer, or the record cannot be kept.
-    pub async fn turn(&mut self, said: &str, watch: &mut dyn Watch) -> Result<Turned, TurnError> {
-        self.say(Saying::User(said), watch).await
+    pub async fn turn(
+        &mut self,
+        message: &str,
+        watch: &mut dyn Watch,
+    ) -> Result<Turned, TurnError> {
+        self.say(Saying::User(message), watch).await
     }
 
     /// The same for whatever begins a turn.
@@ -113,29 +117,29 @@ impl Agent {
         saying: Saying<'_>,
         watch: &mut dyn Watch,
     ) -> Result<Turned, TurnError> {
-        let (role, recorded, said, phase) = match saying {
-            Saying::User(said) => (Role::User, said, said, Phase::Executor),
+        let (role, recorded, message, phase) = match saying {
+            Saying::User(message) => (Role::User, message, message, Phase::Executor),
             // The record must not hold the agent's own words as someone's who may ground a call.
-            Saying::Task(said) => (Role::System, TASK_BEGINS, said, Phase::Autonomous),
+            Saying::Task(message) => (Role::System, TASK_BEGINS, message, Phase::Autonomous),
         };
         if self.parts.caller.is_none() {
             // The turn of a helper is in the phase of the call that began it.
             self.phase = phase;
         }
         self.hear(role, recorded).await?;
-        self.compressor.conversation().begin(said.to_owned());
+        self.compressor.conversation().begin(message.to_owned());
         // However the turn ends, nothing runs ahead of it any more.
         let Parts { session, caller, .. } = &self.parts;
         let _over = Over(session.clone(), caller.clone());
-        self.work(said, watch).await
+        self.work(message, watch).await
     }
 
     /// Asks the model and makes its calls, until there is an answer.
-    async fn work(&mut self, said: &str, watch: &mut dyn Watch) -> Result<Turned, TurnError> {
+    async fn work(&mut self, message: &str, watch: &mut dyn Watch) -> Result<Turned, TurnError> {
         let mut course = Course::default();
         loop {
             self.compress_if_full(watch).await?;
-            let reply = self.step(said, &mut course, watch).await?;
+            let reply = self.step(message, &mut course, watch).await?;
             let draft = reply.text.trim().to_owned();
             if !reply.calls.is_empty() {
                 if !draft.is_empty() {
@@ -151,19 +155,19 @@ impl Agent {
                     let answer = format!("The model gave no answer. Tool calls: {calls}.");
                     return Ok(course.ends(answer, false, None));
                 }
-                self.tell(NOTHING_SAID).await?;
+                self.tell(NO_ANSWER).await?;
                 continue;
             }
             let verified = self.verify(&draft).await?;
             if let Some(why) = &verified.unjudged {
-                watch.told(TurnEvent::Unjudged(why));
+                watch.on_event(TurnEvent::Unjudged(why));
             }
             self.compressor.conversation().turns.push(reply.turn());
             let (least, severity) = self.parts.settings.hold_back.least();
             if verified.disposition < least {
                 return Ok(course.ends(verified.text.clone(), true, Some(verified)));
             }
-            watch.told(TurnEvent::HeldBack(&verified.findings));
+            watch.on_event(TurnEvent::HeldBack(&verified.findings));
             course.held_back += 1;
             // What is wrong with it quotes what was made up: only that it was sent back is
             // recorded, or the record would hold it the next time.
@@ -206,7 +210,7 @@ impl Agent {
     /// Asks the model once.
     async fn step(
         &mut self,
-        said: &str,
+        message: &str,
         course: &mut Course,
         watch: &mut dyn Watch,
     ) -> Result<Reply, TurnError> {
@@ -216,8 +220,8 @@ impl Agent {
             self.tell(NO_MORE).await?;
         }
         course.steps += 1;
-        watch.told(TurnEvent::Requested(course.steps));
-        let request = self.request(said, course.closing).await;
+        watch.on_event(TurnEvent::Requested(course.steps));
+        let request = self.request(message, course.closing).await;
         let mut written = 0;
         let session = &self.parts.session;
         let around = self.around();
@@ -229,11 +233,11 @@ impl Agent {
             }
             Piece::Text(text) => {
                 written += text.chars().count();
-                watch.told(TurnEvent::Writing(written));
+                watch.on_event(TurnEvent::Writing(written));
             }
             Piece::Again { after, why } => {
                 written = 0;
-                watch.told(TurnEvent::Again { after, why: &why });
+                watch.on_event(TurnEvent::Again { after, why: &why });
             }
             _ => {}
         };
@@ -249,19 +253,19 @@ impl Agent {
         self.usage += reply.usage;
         self.read = reply.usage.input.saturating_add(reply.usage.output);
         if reply.stop == Stop::Length {
-            watch.told(TurnEvent::Cut);
+            watch.on_event(TurnEvent::Cut);
         }
         Ok(reply)
     }
 
-    async fn request(&self, said: &str, closing: bool) -> Request {
+    async fn request(&self, message: &str, closing: bool) -> Request {
         let (guard, session) = (&self.parts.guard, &self.parts.session);
         let mut tools = if closing {
             Vec::new()
         } else if self.parts.model.supports_tool_use() {
-            session.offer_for(said).await.tools
+            session.offer_for(message).await.tools
         } else {
-            // Whoever reads about tools in plain text reads about all, as they are.
+            // A model that reads about tools in plain text reads about all of them, as they are.
             let offered = session.offer().tools.into_iter();
             offered.filter_map(|tool| guard.catalog().get(&tool.name).cloned()).collect()
         };
@@ -293,17 +297,17 @@ impl Agent {
         self.compressor.conversation().turns.push(Turn::Assistant { text, calls, kept });
         let mut fits = false;
         for call in written {
-            // Whoever watches does not see what the model only thinks.
+            // A watcher does not see what the model only thinks.
             let shown = without_hidden(call.clone());
-            watch.told(TurnEvent::Calling(&shown));
+            watch.on_event(TurnEvent::Calling(&shown));
             let answer = self.call(call.clone()).await?;
             fits |= answer.status != Status::Refused;
-            watch.told(TurnEvent::Answered(&shown, &answer));
+            watch.on_event(TurnEvent::Answered(&shown, &answer));
             course.executions.push(answer.execution_id.clone());
             let result = result(&call, &answer, self.parts.settings.tells_doubts());
             self.compressor.conversation().turns.push(result);
             if let Some(strategy) = self.compressor.take_done() {
-                watch.told(TurnEvent::Compressed(strategy));
+                watch.on_event(TurnEvent::Compressed(strategy));
             }
         }
         course.lost = if fits { 0 } else { course.lost + 1 };
@@ -330,7 +334,7 @@ impl Agent {
         }
         let answer = self.compress(CompressionStrategy::Triggered).await?;
         let failure = answer.plain();
-        watch.told(if answer.status == Status::Completed {
+        watch.on_event(if answer.status == Status::Completed {
             TurnEvent::Compressed(CompressionStrategy::Triggered)
         } else {
             TurnEvent::NotCompressed(failure.trim())
@@ -378,9 +382,9 @@ fn failure(findings: &[Finding], least: Severity) -> String {
                     held back:"
         .to_owned();
     let wrong = |finding: &&Finding| finding.severity >= least;
-    let mut told = BTreeSet::new();
+    let mut listed = BTreeSet::new();
     for finding in findings.iter().filter(wrong) {
-        if told.insert(&finding.message) {
+        if listed.insert(&finding.message) {
             text.push_str(&format!("\n- {}", finding.message));
         }
     }

@@ -7,7 +7,7 @@ use crate::store::CompressionStrategy;
 /// [`counterfoil_guard::Guard::events`] tells.
 pub trait Watch: Send {
     /// Something happened.
-    fn told(&mut self, what: TurnEvent<'_>);
+    fn on_event(&mut self, what: TurnEvent<'_>);
 }
 
 /// Something that happened in a turn. None of it is the answer.
@@ -43,8 +43,8 @@ pub enum TurnEvent<'t> {
 
 /// Looks away.
 #[derive(Debug, Clone, Copy)]
-pub struct Nobody;
+pub struct NoWatch;
 
-impl Watch for Nobody {
-    fn told(&mut self, _: TurnEvent<'_>) {}
+impl Watch for NoWatch {
+    fn on_event(&mut self, _: TurnEvent<'_>) {}
 }

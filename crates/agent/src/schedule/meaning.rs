@@ -41,12 +41,12 @@ pub(crate) fn rule(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError
 
 /// Refuses a clause that contradicts another one, if there is one.
 fn exclude<T>(slot: Option<&Parsed<T>>, with: &str) -> Result<(), ScheduleError> {
-    slot.map_or(Ok(()), |said| Err(Conflict(said.words.clone(), with.to_owned())))
+    slot.map_or(Ok(()), |clause| Err(Conflict(clause.words.clone(), with.to_owned())))
 }
 
 /// The times of day in order, within the part of the day; empty if the phrase names none.
 fn times(clauses: &Clauses) -> Result<Vec<Time>, ScheduleError> {
-    let Some(said) = &clauses.times else {
+    let Some(parsed) = &clauses.times else {
         return match &clauses.part {
             Some(part) => Err(Incomplete(part.words.clone(), TIME)),
             None => Ok(Vec::new()),
@@ -57,10 +57,10 @@ fn times(clauses: &Clauses) -> Result<Vec<Time>, ScheduleError> {
         Some(part) => {
             let mut readings = [Some(clock.time), clock.later].into_iter().flatten();
             let fits = readings.find(|time| part.value.contains(&time.hour()));
-            fits.ok_or_else(|| Conflict(part.words.clone(), said.words.clone()))
+            fits.ok_or_else(|| Conflict(part.words.clone(), parsed.words.clone()))
         }
     };
-    let mut times = said.value.iter().map(within).collect::<Result<Vec<Time>, _>>()?;
+    let mut times = parsed.value.iter().map(within).collect::<Result<Vec<Time>, _>>()?;
     times.sort_unstable();
     times.dedup();
     Ok(times)
@@ -87,7 +87,7 @@ fn after(clauses: &Clauses, delay: &Parsed<String>, now: &Zoned) -> Result<Rule,
         ([], _) => Ok(Rule::Once { at: now.datetime().checked_add(span).map_err(far)? }),
         ([time], _) if !elapses => Ok(Rule::Once { at: target.date().to_datetime(*time) }),
         (_, times) => {
-            let times = times.as_ref().map(|said| said.words.clone());
+            let times = times.as_ref().map(|parsed| parsed.words.clone());
             Err(Conflict(times.unwrap_or_default(), delay.words.clone()))
         }
     }
@@ -101,13 +101,13 @@ fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
     let day = clauses.day.as_ref();
     let dates = dates(day, now.date())?;
     let times = times(clauses)?;
-    let said = [day.map(|day| &day.words), clauses.times.as_ref().map(|times| &times.words)];
-    let said = said.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
+    let words = [day.map(|day| &day.words), clauses.times.as_ref().map(|times| &times.words)];
+    let words = words.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(" ");
     let [time] = times.as_slice() else {
         let several = "`every` if the task recurs; otherwise only one time of day";
-        return Err(match said.as_str() {
+        return Err(match words.as_str() {
             "" => Empty,
-            said => Incomplete(said.to_owned(), if times.is_empty() { TIME } else { several }),
+            words => Incomplete(words.to_owned(), if times.is_empty() { TIME } else { several }),
         });
     };
     let at = dates.into_iter().map(|date| date.to_datetime(*time));
@@ -115,7 +115,7 @@ fn once(clauses: &Clauses, now: &Zoned) -> Result<Rule, ScheduleError> {
     let is_to_come =
         |at: &_| wall_clock::firing(zone, *at).is_some_and(|firing| firing.at > now.timestamp());
     let at = at.into_iter().find(is_to_come);
-    at.map(|at| Rule::Once { at }).ok_or(Past(said))
+    at.map(|at| Rule::Once { at }).ok_or(Past(words))
 }
 
 /// The days that can be meant, in order.

@@ -150,8 +150,8 @@ pub(crate) fn clauses(words: &[Word]) -> Result<Clauses, ScheduleError> {
         let Some((clause, found)) = found else { return Err(not_understood(&written(left))) };
         let all = found.get(0).map_or(rest, |all| all.as_str());
         let count = all.split_whitespace().count();
-        let (said, others) = left.split_at_checked(count).unwrap_or((left, &[]));
-        clauses.read(clause, &found, &written(said))?;
+        let (matched, others) = left.split_at_checked(count).unwrap_or((left, &[]));
+        clauses.read(clause, &found, &written(matched))?;
         (rest, left) = (rest.get(all.len()..).unwrap_or_default(), others);
     }
     Ok(clauses)

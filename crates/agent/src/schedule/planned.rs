@@ -52,8 +52,9 @@ impl Schedule {
     /// Reads a phrase such as "every weekday at 9am", a date and time, or a cron pattern of five
     /// fields, as said at `now` and in its time zone.
     ///
-    /// Hours are those of the 24-hour clock where nothing else is said. A recurring phrase without
-    /// a time of day fires at the time of day of `now`, and [`describe`](Self::describe) says so.
+    /// Hours are those of the 24-hour clock unless the phrase says otherwise. A recurring phrase
+    /// without a time of day fires at the time of day of `now`, and [`describe`](Self::describe)
+    /// says so.
     ///
     /// # Errors
     /// When any word is not understood or out of place, the time is over, impossible or unclear,
@@ -68,9 +69,9 @@ impl Schedule {
             return Err(ScheduleError::UnnamedZone);
         }
         let subsecond = SignedDuration::from_nanos(i64::from(now.subsec_nanosecond()));
-        let said = now.checked_sub(subsecond).unwrap_or_else(|_| now.clone());
-        let rule = rule(phrase, &said)?;
-        let schedule = Self { version: VERSION, made: said.timestamp(), zone, rule };
+        let made = now.checked_sub(subsecond).unwrap_or_else(|_| now.clone());
+        let rule = rule(phrase, &made)?;
+        let schedule = Self { version: VERSION, made: made.timestamp(), zone, rule };
         // INVARIANT: a schedule fires at least once after it is made.
         match (schedule.firing_after(now.timestamp()), schedule.is_recurring()) {
             (Some(_), _) => Ok(schedule),

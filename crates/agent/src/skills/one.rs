@@ -84,7 +84,7 @@ impl Skill {
         })
     }
 
-    /// Whether the files of the folder are still those that were read. To be asked right before a
+    /// Whether the files of the folder are still those that were read. To be called right before a
     /// tool of the skill runs.
     ///
     /// # Errors

@@ -33,7 +33,7 @@ pub enum StoreError {
     /// The file is damaged.
     #[error("the agent's store is damaged: {0}")]
     Corrupt(String),
-    /// The system or SQLite said something else.
+    /// The system or SQLite reported something else.
     #[error("the agent's store cannot be used: {0}")]
     Failed(String),
 }

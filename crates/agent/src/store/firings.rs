@@ -1,4 +1,4 @@
-//! Firings: one for each time at which a task was due. Whoever claims it first has it.
+//! Firings: one for each time at which a task was due. The process that claims it first has it.
 
 use rusqlite::{Params, params};
 use serde::Serialize;

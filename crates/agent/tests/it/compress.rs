@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use counterfoil_agent::{Agent, CompressionStrategy, KeptSummaries, Nobody, Store};
+use counterfoil_agent::{Agent, CompressionStrategy, KeptSummaries, NoWatch, Store};
 use counterfoil_guard::SystemClock;
 use counterfoil_model::{PermitBasis, Status, ToolErrorCategory};
 use counterfoil_providers::ProviderError;
@@ -22,7 +22,7 @@ fn two_turns(model: &Arc<Script>, store: &Arc<Store>) -> Agent {
 const DONE: &[(&str, &str, &str)] = &[("c1", "cancel_order", r#"{"order":7}"#)];
 
 #[test]
-fn who_wants_it_is_told_apart_and_receipts_outlive_it() {
+fn who_wants_it_is_distinguished_and_receipts_outlive_it() {
     for strategy in [
         CompressionStrategy::Manual,
         CompressionStrategy::Autonomous,
@@ -32,7 +32,7 @@ fn who_wants_it_is_told_apart_and_receipts_outlive_it() {
         let model = Script::new([calls(DONE), after(tokens, says("I have cancelled order 7."))]);
         let store = memory();
         let mut agent = two_turns(&model, &store);
-        let first = wait(agent.turn("Cancel order 7.", &mut Nobody)).unwrap();
+        let first = wait(agent.turn("Cancel order 7.", &mut NoWatch)).unwrap();
         match strategy {
             CompressionStrategy::Manual => {
                 model.then(Ok(says("Order 7 was cancelled.")));
@@ -45,18 +45,18 @@ fn who_wants_it_is_told_apart_and_receipts_outlive_it() {
             }
             CompressionStrategy::Triggered => model.then(Ok(says("Order 7 was cancelled."))),
         }
-        // What is said about what is no longer in the context is held against the record.
+        // Claims about what is no longer in the context are checked against the record.
         model.then(Ok(says("I have cancelled order 7.")));
-        let second = wait(agent.turn("Is order 7 cancelled?", &mut Nobody)).unwrap();
-        assert!(second.stands, "{strategy}: {second:?}");
+        let second = wait(agent.turn("Is order 7 cancelled?", &mut NoWatch)).unwrap();
+        assert!(second.accepted, "{strategy}: {second:?}");
         model.then(Ok(says("I have mailed the invoice to the customer.")));
         model.then(Ok(says("I have mailed the invoice to the customer.")));
-        let third = wait(agent.turn("Mail the invoice.", &mut Nobody)).unwrap();
-        assert!(!third.stands, "{strategy}");
+        let third = wait(agent.turn("Mail the invoice.", &mut NoWatch)).unwrap();
+        assert!(!third.accepted, "{strategy}");
         let summaries = store.summaries(agent.session().id()).unwrap();
         assert_eq!(summaries.len(), 1, "{strategy}");
         assert_eq!((summaries[0].strategy, summaries[0].until), (strategy, 1));
-        let last = model.asked().last().unwrap().clone();
+        let last = model.requests().last().unwrap().clone();
         assert!(
             last.system.contains("# Knowledge") && last.system.contains("Order 7 was cancelled.")
         );
@@ -72,8 +72,8 @@ fn who_wants_it_is_told_apart_and_receipts_outlive_it() {
 fn knowledge_grows_and_is_never_replaced() {
     let model = Script::new([says("Hello."), says("One."), says("Hello again."), says("Two.")]);
     let mut agent = two_turns(&model, &memory());
-    for said in ["Hi", "Hi again"] {
-        wait(agent.turn(said, &mut Nobody)).unwrap();
+    for message in ["Hi", "Hi again"] {
+        wait(agent.turn(message, &mut NoWatch)).unwrap();
         wait(agent.compact()).unwrap();
     }
     assert_eq!(agent.conversation().knowledge(), ["One.", "Two."]);
@@ -90,14 +90,14 @@ fn the_model_that_compresses_reads_no_secrets_and_no_hidden_thinking() {
         "note":"use ghp_0123456789abcdefghijklmnopqrstuvwxyzAB","password":"kQ9vT2xLw7Rz"}"#;
     let model = Script::new([calls(&[("c1", "cancel_order", arguments)]), says("Done so far.")]);
     let mut agent = two_turns(&model, &memory());
-    wait(agent.turn("Cancel order 7 with api_key=sk-ant-api03-0123456789abcdefgh.", &mut Nobody))
+    wait(agent.turn("Cancel order 7 with api_key=sk-ant-api03-0123456789abcdefgh.", &mut NoWatch))
         .unwrap();
     model.then(Ok(says("In short.")));
     wait(agent.compact()).unwrap();
-    let asked = format!("{:?}", model.asked().last().unwrap().turns);
-    assert!(asked.contains("Call c1 of cancel_order: {"), "{asked}");
+    let request = format!("{:?}", model.requests().last().unwrap().turns);
+    assert!(request.contains("Call c1 of cancel_order: {"), "{request}");
     for secret in ["angry", "mood", "tafc", "TAFC", "ghp_", "kQ9vT2xLw7Rz", "sk-ant-api03-0"] {
-        assert!(!asked.contains(secret), "{secret}: {asked}");
+        assert!(!request.contains(secret), "{secret}: {request}");
     }
 }
 
@@ -130,13 +130,13 @@ fn what_cannot_be_compressed_stays_as_it_was() {
             other.execute_batch("DROP TABLE summaries").unwrap();
         }
         let mut agent = two_turns(&model, &store);
-        wait(agent.turn("Cancel order 7.", &mut Nobody)).unwrap();
+        wait(agent.turn("Cancel order 7.", &mut NoWatch)).unwrap();
         let before = agent.conversation();
         let answer = wait(agent.compact()).unwrap();
         assert_eq!(answer.status, Status::Failed);
         assert!(answer.text.contains(why), "{}", answer.text);
-        let told = answer.plain();
-        assert!(told.contains(why) && !told.contains("tool_error"), "{told}");
+        let plain = answer.plain();
+        assert!(plain.contains(why) && !plain.contains("tool_error"), "{plain}");
         assert_eq!(answer.category, Some(category), "{why}");
         assert_eq!(agent.conversation().turns(), before.turns());
         assert!(agent.conversation().knowledge().is_empty());

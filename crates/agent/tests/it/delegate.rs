@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use counterfoil_agent::{Agent, Model, Nobody, SubAgents};
+use counterfoil_agent::{Agent, Model, NoWatch, SubAgents};
 use counterfoil_model::Status;
 
 use crate::script::{Script, calls, guard, parts, says, wait};
@@ -26,8 +26,8 @@ fn a_helper_works_with_receipts_that_name_it() {
         says("Order 7 has been cancelled."),
     ]);
     let mut agent = agent(&model);
-    let turned = wait(agent.turn("Cancel order 7, please.", &mut Nobody)).unwrap();
-    assert!(turned.stands, "{turned:?}");
+    let turned = wait(agent.turn("Cancel order 7, please.", &mut NoWatch)).unwrap();
+    assert!(turned.accepted, "{turned:?}");
     let ledger = agent.guard().ledger();
     let ids = ledger.recent(Some(agent.session().id()), 10).unwrap();
     let receipts: Vec<_> = ids.iter().map(|id| ledger.receipt(id).unwrap().unwrap()).collect();
@@ -37,15 +37,20 @@ fn a_helper_works_with_receipts_that_name_it() {
         .collect();
     assert!(found.contains(&("cancel_order", Some("task-1"))), "{found:?}");
     assert!(found.contains(&("task", None)), "{found:?}");
-    let asked = model.asked();
+    let requests = model.requests();
     let names = |at: usize| -> Vec<String> {
-        asked[at].tools.iter().map(|tool| tool.name.clone()).collect()
+        requests[at].tools.iter().map(|tool| tool.name.clone()).collect()
     };
     assert!(names(0).contains(&"task".to_owned()));
     // It has no helpers of its own, and knows its prompt only.
     assert_eq!(names(1), ["cancel_order", "get_order"]);
-    assert_eq!(asked[1].turns.len(), 1);
-    assert_eq!(asked[3].turns.len(), 3, "what the helper did is its own: {:?}", asked[3].turns);
+    assert_eq!(requests[1].turns.len(), 1);
+    assert_eq!(
+        requests[3].turns.len(),
+        3,
+        "what the helper did is its own: {:?}",
+        requests[3].turns
+    );
 }
 
 #[test]
@@ -53,12 +58,15 @@ fn a_helper_that_lies_gives_no_report() {
     let lie = || says("I have cancelled order 7.");
     let model = Script::new([calls(TASK), lie(), lie(), says("The helper gave no report.")]);
     let mut agent = agent(&model);
-    let turned = wait(agent.turn("Cancel order 7, please.", &mut Nobody)).unwrap();
+    let turned = wait(agent.turn("Cancel order 7, please.", &mut NoWatch)).unwrap();
     let receipt = agent.guard().ledger().receipt(&turned.executions[0]).unwrap().unwrap();
     assert_eq!(receipt.status, Status::Failed);
-    let last = model.asked().pop().unwrap();
-    let told = crate::script::told(&last);
-    assert!(told[1].contains("no answer that the record of this session supports"), "{told:?}");
+    let last = model.requests().pop().unwrap();
+    let received = crate::script::received(&last);
+    assert!(
+        received[1].contains("no answer that the record of this session supports"),
+        "{received:?}"
+    );
 }
 
 #[test]
@@ -71,8 +79,8 @@ fn a_helper_hides_no_lie_of_its_agent() {
         (r#"{"prompt":""}"#, vec![lie(), lie()]),
     ] {
         let model = Script::new([calls(&[("c1", "task", tasks)])].into_iter().chain(replies));
-        let turned = wait(agent(&model).turn("Run the tests.", &mut Nobody)).unwrap();
-        assert!(!turned.stands, "{tasks}: {turned:?}");
+        let turned = wait(agent(&model).turn("Run the tests.", &mut NoWatch)).unwrap();
+        assert!(!turned.accepted, "{tasks}: {turned:?}");
     }
 }
 
@@ -85,7 +93,7 @@ fn a_helper_has_neither_helpers_nor_the_conversation_of_its_agent() {
         says("The helper asks which order is meant."),
     ]);
     let mut agent = agent(&model);
-    let turned = wait(agent.turn("Cancel order 7, please.", &mut Nobody)).unwrap();
+    let turned = wait(agent.turn("Cancel order 7, please.", &mut NoWatch)).unwrap();
     assert_eq!(turned.executions.len(), 1);
     let ledger = agent.guard().ledger();
     let receipts = ledger.recent(Some(agent.session().id()), 10).unwrap();
@@ -97,7 +105,7 @@ fn a_helper_has_neither_helpers_nor_the_conversation_of_its_agent() {
     let task = "Some(\"task-1\")";
     assert_eq!(refused, [format!("compress_context {task}"), format!("task {task}")]);
     assert!(agent.conversation().knowledge().is_empty());
-    let told = crate::script::told(&model.asked()[2]);
-    assert!(told[1].contains("cannot use the tool `task`"), "{told:?}");
-    assert!(told[2].contains("cannot use the tool `compress_context`"), "{told:?}");
+    let received = crate::script::received(&model.requests()[2]);
+    assert!(received[1].contains("cannot use the tool `task`"), "{received:?}");
+    assert!(received[2].contains("cannot use the tool `compress_context`"), "{received:?}");
 }

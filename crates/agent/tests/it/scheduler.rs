@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use counterfoil_agent::{
-    Agent, AgentOptions, CatchUp, Due, FireError, Model, Nobody, Scheduler, Store, SubAgents,
+    Agent, AgentOptions, CatchUp, Due, FireError, Model, NoWatch, Scheduler, Store, SubAgents,
     TaskState,
 };
 use counterfoil_guard::{Clock, Guard, GuardOptions, Phase, Surroundings};
@@ -18,7 +18,7 @@ use crate::script::{Script, calls, guard, parts, says, wait};
 const BEGAN: i64 = 1_795_687_200_000;
 const MINUTE: i64 = 60_000;
 
-/// A clock that stands until it is moved.
+/// A clock that stays still until it is moved.
 #[derive(Debug)]
 struct Hand(AtomicI64);
 
@@ -120,7 +120,7 @@ fn a_task_that_runs_once_is_done_then() {
 }
 
 #[test]
-fn of_many_processes_one_runs_a_firing_and_a_killed_one_is_told() {
+fn of_many_processes_one_runs_a_firing_and_a_killed_one_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("agent.sqlite");
     let hand = Hand::new();
@@ -192,9 +192,9 @@ fn the_model_makes_lists_and_ends_tasks() {
         ("run_task", &json!({ "task": 2 }), Status::Completed, prompt),
         ("run_task", &json!({ "task": 9 }), Status::Failed, "there is no scheduled task 9"),
     ] {
-        let (found, said) = call(&agent, tool, arguments);
-        assert_eq!(found, status, "{tool} {arguments}: {said}");
-        assert!(said.contains(text), "{tool} {arguments}: {said}");
+        let (found, answer) = call(&agent, tool, arguments);
+        assert_eq!(found, status, "{tool} {arguments}: {answer}");
+        assert!(answer.contains(text), "{tool} {arguments}: {answer}");
     }
     assert_eq!(active(&scheduler), 1);
 }
@@ -229,7 +229,7 @@ fn no_secret_of_a_prompt_is_kept() {
 }
 
 #[test]
-fn a_firing_is_a_call_with_a_receipt_and_nobody_says_its_prompt() {
+fn a_firing_is_a_call_with_a_receipt_and_no_one_says_its_prompt() {
     let (scheduler, hand) = in_memory();
     let model = Script::new([says("Which build is meant?")]);
     let guard = guard();
@@ -237,7 +237,7 @@ fn a_firing_is_a_call_with_a_receipt_and_nobody_says_its_prompt() {
     add(&scheduler, "in 20 minutes", CatchUp::Once);
     hand.minutes(20);
     let due = taken(&scheduler);
-    wait(scheduler.fire(&mut agent, &due[0], &mut Nobody)).unwrap();
+    wait(scheduler.fire(&mut agent, &due[0], &mut NoWatch)).unwrap();
     let ids = guard.ledger().recent(Some(agent.session().id()), 1).unwrap();
     let receipt = guard.ledger().receipt(&ids[0]).unwrap().unwrap();
     assert_eq!((receipt.tool.as_str(), receipt.phase), ("run_task", Phase::Autonomous));
@@ -273,8 +273,8 @@ fn what_a_firing_calls_is_autonomous_and_so_is_what_its_helpers_call() {
     add(&scheduler, "in 20 minutes", CatchUp::Once);
     hand.minutes(20);
     let due = taken(&scheduler);
-    wait(scheduler.fire(&mut agent, &due[0], &mut Nobody)).unwrap();
-    wait(agent.turn("Cancel order 9, please.", &mut Nobody)).unwrap();
+    wait(scheduler.fire(&mut agent, &due[0], &mut NoWatch)).unwrap();
+    wait(agent.turn("Cancel order 9, please.", &mut NoWatch)).unwrap();
     let ids = guard.ledger().recent(Some(agent.session().id()), 10).unwrap();
     let receipts = ids.iter().map(|id| guard.ledger().receipt(id).unwrap().unwrap());
     let mut phases: Vec<(String, Phase)> = receipts
@@ -304,9 +304,9 @@ fn a_firing_that_a_gate_denies_does_not_run() {
     add(&scheduler, "in 20 minutes", CatchUp::Once);
     hand.minutes(20);
     let due = taken(&scheduler);
-    let error = wait(scheduler.fire(&mut agent, &due[0], &mut Nobody)).unwrap_err();
+    let error = wait(scheduler.fire(&mut agent, &due[0], &mut NoWatch)).unwrap_err();
     assert!(matches!(error, FireError::NotRun(_)), "{error}");
-    assert!(model.asked().is_empty());
+    assert!(model.requests().is_empty());
 }
 
 #[test]

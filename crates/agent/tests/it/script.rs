@@ -10,13 +10,13 @@ use counterfoil_model::{Effects, Tool, ToolCall, ToolErrorCategory};
 use counterfoil_providers::{Piece, ProviderError, Reply, Request, Stop, Turn, Usage};
 use serde_json::json;
 
-/// Answers in their order, and what was asked.
+/// Answers in their order, and the requests for them.
 #[derive(Default)]
 pub(crate) struct Script {
     replies: Mutex<std::collections::VecDeque<Result<Reply, ProviderError>>>,
     /// What it says before it breaks off.
     torn: Mutex<Vec<Reply>>,
-    asked: Mutex<Vec<Request>>,
+    requests: Mutex<Vec<Request>>,
     pub(crate) context: u64,
 }
 
@@ -35,8 +35,8 @@ impl Script {
         self.torn.lock().unwrap().push(reply);
     }
 
-    pub(crate) fn asked(&self) -> Vec<Request> {
-        self.asked.lock().unwrap().clone()
+    pub(crate) fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
@@ -46,7 +46,7 @@ impl Model for Script {
         request: &'a Request,
         on: &'a mut (dyn FnMut(Piece) + Send),
     ) -> BoxFuture<'a, Result<Reply, ProviderError>> {
-        self.asked.lock().unwrap().push(request.clone());
+        self.requests.lock().unwrap().push(request.clone());
         let next = self.replies.lock().unwrap().pop_front();
         let torn = self.torn.lock().unwrap().pop();
         Box::pin(async move {
@@ -84,7 +84,7 @@ pub(crate) fn calls(calls: &[(&str, &str, &str)]) -> Reply {
     Reply { calls: calls.collect(), stop: Stop::Calls, ..Reply::default() }
 }
 
-/// A reply whose request had so many tokens.
+/// A reply whose request had this many tokens.
 pub(crate) fn after(tokens: u64, reply: Reply) -> Reply {
     Reply { usage: Usage { input: tokens, ..Usage::default() }, ..reply }
 }
@@ -142,8 +142,8 @@ pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
     runtime.block_on(future)
 }
 
-/// What the model was told in the latest request: results and what nobody said.
-pub(crate) fn told(request: &Request) -> Vec<String> {
+/// What the model receives with a request: results, and messages that are not its own.
+pub(crate) fn received(request: &Request) -> Vec<String> {
     let text = |turn: &Turn| match turn {
         Turn::User(text) | Turn::Result { text, .. } => Some(text.clone()),
         Turn::Assistant { .. } => None,

@@ -1,4 +1,4 @@
-//! What was understood, in plain words, said on Thursday 2026-11-26 at 10:00 in Berlin.
+//! What was understood, in plain words, on Thursday 2026-11-26 at 10:00 in Berlin.
 
 use counterfoil_agent::Schedule;
 use jiff::Zoned;

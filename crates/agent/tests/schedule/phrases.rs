@@ -1,4 +1,4 @@
-//! What is understood and what is refused, said on Thursday 2026-11-26 at 10:00 in Berlin.
+//! What is understood and what is refused on Thursday 2026-11-26 at 10:00 in Berlin.
 
 use crate::understood::{refused, understood};
 use counterfoil_agent::{Schedule, ScheduleError};

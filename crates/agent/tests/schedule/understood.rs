@@ -2,7 +2,7 @@
 
 const PAGE: &str = include_str!("../../../../spec/agent/schedule.md");
 
-/// What stands in the block of this name: what stands before the arrow, and behind it.
+/// The lines of the block with this name: what comes before the arrow, and what comes after it.
 fn cases(block: &str) -> Vec<(&'static str, &'static str)> {
     let (_, rest) = PAGE.split_once(&format!("```{block}\n")).unwrap();
     let (cases, _) = rest.split_once("```").unwrap();

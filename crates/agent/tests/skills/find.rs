@@ -48,12 +48,12 @@ fn nothing_is_left_out_silently() {
         (desk.path("plain"), SkillOrigin::Project),
     ]);
     assert_eq!(names(&skills), [("good", SkillOrigin::Project)]);
-    let told: Vec<String> = errors
+    let messages: Vec<String> = errors
         .iter()
         .map(|error| desk.shown(&format!("{}: {}", error.file.display(), error.problem)))
         .collect();
     assert_eq!(
-        told,
+        messages,
         [
             "./bad/SKILL.md: the file does not begin with front matter between two `---` lines",
             "./folder: the folder has no `SKILL.md` file",
@@ -178,7 +178,7 @@ fn the_digest_is_of_every_file() {
 #[test]
 fn errors_say_where_and_what_to_do() {
     let desk = Desk::new();
-    for (front, told) in [
+    for (front, expected) in [
         (
             "description: Fills forms.\nname: PDF",
             "the name `PDF` may contain only `a` to `z`, `0` to `9` and single hyphens between them \
@@ -189,6 +189,6 @@ fn errors_say_where_and_what_to_do() {
         desk.write("pdf/SKILL.md", format!("---\n{front}\n---\n"));
         let error = Skill::read(&desk.path("pdf"), SkillOrigin::User).unwrap_err();
         let shown = desk.shown(&error.to_string());
-        assert!(shown.starts_with(told) && !shown.contains('\u{1b}'), "{shown}");
+        assert!(shown.starts_with(expected) && !shown.contains('\u{1b}'), "{shown}");
     }
 }

@@ -17,24 +17,24 @@ fn read_front(front: &str) -> Result<Skill, (String, Option<usize>)> {
     read(&format!("---\n{front}\n---\nbody\n"))
 }
 
-/// The cases in a block of `spec/agent/skills.md`: front matters, and what stands behind the arrow.
+/// The cases in a block of `spec/agent/skills.md`: front matters, and what follows the arrow.
 fn block(name: &str) -> impl Iterator<Item = (String, String)> {
     let page = include_str!("../../../../spec/agent/skills.md");
     let (_, rest) = page.split_once(&format!("```{name}\n")).unwrap();
     let lines = |text: &str| text.replace('⏎', "\n").replace('␍', "\r");
     rest.split_once("```").unwrap().0.lines().map(move |line| {
-        let (front, told) = line.split_once(" → ").unwrap();
-        (lines(front), lines(told))
+        let (front, expected) = line.split_once(" → ").unwrap();
+        (lines(front), lines(expected))
     })
 }
 
 #[test]
 fn good_ones() {
     let long = format!("name: pdf\ndescription: {}", "ä".repeat(1024));
-    let cases = block("good").map(|(front, told)| match told.strip_suffix(')') {
-        None => (front, told.clone(), String::new()),
-        Some(told) => {
-            let (description, warnings) = told.split_once(" (").unwrap();
+    let cases = block("good").map(|(front, expected)| match expected.strip_suffix(')') {
+        None => (front, expected.clone(), String::new()),
+        Some(expected) => {
+            let (description, warnings) = expected.split_once(" (").unwrap();
             (front, description.to_owned(), warnings.to_owned())
         }
     });
@@ -52,12 +52,12 @@ fn bad_ones() {
     let long = format!("name: pdf\ndescription: {}", "ä".repeat(1025));
     let long_name = format!("name: {}\ndescription: d", "a".repeat(65));
     let characters = "the name `p\u{fffd}df` may contain only `a` to `z`, `0` to `9` and single hyphens between them";
-    let pages = block("bad").map(|(front, told)| match told.strip_suffix(')') {
-        Some(told) if told.contains(" (line ") => {
-            let (problem, line) = told.split_once(" (line ").unwrap();
+    let pages = block("bad").map(|(front, expected)| match expected.strip_suffix(')') {
+        Some(expected) if expected.contains(" (line ") => {
+            let (problem, line) = expected.split_once(" (line ").unwrap();
             (front, problem.to_owned(), line.parse().ok())
         }
-        _ => (front, told, None),
+        _ => (front, expected, None),
     });
     // What a page cannot show.
     let others = [
@@ -68,10 +68,10 @@ fn bad_ones() {
     let others =
         others.map(|(front, problem, line)| (front.to_owned(), problem.to_owned(), Some(line)));
     for (front, problem, line) in pages.chain(others) {
-        let (told, at) = read_front(&front).unwrap_err();
-        assert!(told.starts_with(&problem), "{front}: {told}");
+        let (message, at) = read_front(&front).unwrap_err();
+        assert!(message.starts_with(&problem), "{front}: {message}");
         if line.is_some() {
-            assert_eq!(at, line, "{front}: {told}");
+            assert_eq!(at, line, "{front}: {message}");
         }
     }
 }

@@ -118,10 +118,10 @@ fn wrong_ones() {
         (command("[\"awk\", \"{print $1}\"]"), "`{print $1}` contains a brace", 0),
     ];
     for (definition, problem, line) in cases {
-        let (told, at) = read(&format!("# T\n\n```tool\n{definition}\n```\n")).unwrap_err();
-        assert!(told.starts_with(problem), "{definition}: {told}");
+        let (message, at) = read(&format!("# T\n\n```tool\n{definition}\n```\n")).unwrap_err();
+        assert!(message.starts_with(problem), "{definition}: {message}");
         // The front matter has four lines, and the fence is on the third of the body.
-        assert_eq!(at, Some(7 + line), "{definition}: {told}");
+        assert_eq!(at, Some(7 + line), "{definition}: {message}");
     }
 }
 

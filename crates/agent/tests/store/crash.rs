@@ -1,4 +1,4 @@
-//! A process that is killed loses nothing that it was told is kept.
+//! A process that is killed loses nothing that the store confirmed as kept.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ fn process() {
 fn a_killed_process_loses_nothing() {
     let (_folder, path) = place();
     add_task(&open(&path));
-    let mut told: Vec<i64> = Vec::new();
+    let mut confirmed: Vec<i64> = Vec::new();
     for lines in [1, 7, 40, 100, 23] {
         let mut process = start("crash::process", &path);
         let mut output = BufReader::new(process.stdout.take().unwrap());
@@ -66,23 +66,23 @@ fn a_killed_process_loses_nothing() {
         process.kill().unwrap();
         process.wait().unwrap();
         output.read_to_end(&mut bytes).unwrap();
-        told.extend(numbers(&bytes));
+        confirmed.extend(numbers(&bytes));
 
         let store = open(&path);
         let kept: Vec<i64> = store.list(10_000).unwrap().iter().map(|note| note.id.0).collect();
-        let lost: Vec<&i64> = told.iter().filter(|id| !kept.contains(id)).collect();
+        let lost: Vec<&i64> = confirmed.iter().filter(|id| !kept.contains(id)).collect();
         assert!(lost.is_empty(), "{lost:?}");
         check(&path);
         let found = store.search("killed", Some(&[1.0, 0.5, 0.25]), 10_000).unwrap();
         assert_eq!(found.len(), kept.len());
         let fired = store.firings(TaskId(1), 10_000).unwrap();
-        assert!(told.iter().all(|id| fired.iter().any(|firing| firing.due_at == *id)));
+        assert!(confirmed.iter().all(|id| fired.iter().any(|firing| firing.due_at == *id)));
         let unfinished = store.unfinished().unwrap();
         assert!(unfinished.len() <= 1, "{unfinished:?}");
         for firing in unfinished {
             assert!(store.finish(firing.task, firing.due_at, 2, "killed", None).unwrap());
         }
     }
-    assert!(told.len() >= 171, "{}", told.len());
+    assert!(confirmed.len() >= 171, "{}", confirmed.len());
     assert_eq!(open(&path).tasks().unwrap().len(), 1);
 }

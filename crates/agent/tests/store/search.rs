@@ -6,7 +6,7 @@ use super::note;
 
 const PAGE: &str = include_str!("../../../../spec/agent/memory.md");
 
-/// What stands in the block of this name, line by line.
+/// The lines of the block with this name.
 fn block(name: &str) -> impl Iterator<Item = &'static str> {
     let (_, rest) = PAGE.split_once(&format!("```{name}\n")).unwrap();
     rest.split_once("```").unwrap().0.lines()

@@ -171,7 +171,7 @@ impl Drop for Bar {
 }
 
 impl Watch for Bar {
-    fn told(&mut self, what: TurnEvent<'_>) {
+    fn on_event(&mut self, what: TurnEvent<'_>) {
         match seen(&what) {
             Seen::State(text) => {
                 if let Some(bar) = &self.bar {

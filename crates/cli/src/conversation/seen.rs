@@ -113,7 +113,7 @@ pub(crate) fn told_once(findings: &[Finding]) -> Vec<Row> {
 
 /// Returns the findings about an answer that is shown.
 pub(crate) fn doubts(turned: &Turned) -> Vec<Row> {
-    if turned.stands { told_once(&turned.findings) } else { Vec::new() }
+    if turned.accepted { told_once(&turned.findings) } else { Vec::new() }
 }
 
 /// Summarises the receipts, findings and held-back answers of a turn on one line, if there are any.
@@ -157,7 +157,7 @@ pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Ro
         rows.extend(told_once(&last.findings));
     }
     rows.push(Row::new(Tone::Strong, "Verdict"));
-    rows.push(Row::plain(match (last.stands, last.findings.is_empty()) {
+    rows.push(Row::plain(match (last.accepted, last.findings.is_empty()) {
         (true, true) => "  no contradiction with the record",
         (true, false) => "  shown, with warnings",
         (false, _) => "  the answer was held back",

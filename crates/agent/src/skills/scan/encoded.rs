@@ -11,7 +11,7 @@ use super::super::markdown::Line;
 
 /// The fewest characters of a text that is decoded.
 const FEWEST: usize = 24;
-/// So many characters are odd whatever they spell.
+/// This many characters are odd, whatever they spell.
 const MANY: usize = 160;
 /// A line of this length may be one of several of one text.
 const WRAPPED: usize = 40;

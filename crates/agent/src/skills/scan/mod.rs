@@ -25,8 +25,8 @@ const MOST_WARNINGS: usize = 200;
 pub struct ScanPorts<'p> {
     /// Whether a line has a secret.
     pub has_secret: &'p dyn Fn(&str) -> bool,
-    /// What is dangerous about a shell command, in a few words; `None` when nothing is. It is asked
-    /// about one command of one or more lines at a time.
+    /// What is dangerous about a shell command, in a few words; `None` when nothing is. It is
+    /// called with one command of one or more lines at a time.
     pub danger: &'p dyn Fn(&str) -> Option<String>,
 }
 

@@ -207,7 +207,7 @@ async fn run_due(mut begun: Begun, once: bool) -> anyhow::Result<Exit> {
     loop {
         while let Some(due) = scheduler.take_due()? {
             match fire(&mut begun, &mut lines, &due).await? {
-                Fired::Answered(turned) if turned.stands => {}
+                Fired::Answered(turned) if turned.accepted => {}
                 Fired::Answered(_) | Fired::Failed => exit = Exit::Findings,
                 Fired::BrokenOff => return Ok(Exit::Findings),
             }

@@ -236,7 +236,7 @@ impl Front for Screen {
     }
 
     fn answer(&mut self, turned: &Turned) -> anyhow::Result<()> {
-        self.view.answer(&visible_output(&turned.answer), turned.stands);
+        self.view.answer(&visible_output(&turned.answer), turned.accepted);
         self.show(&doubts(turned))?;
         let behind = behind(turned);
         if !behind.is_empty() {
@@ -284,7 +284,7 @@ fn beginning(result: &str) -> Vec<Row> {
 pub(crate) struct Tells(UnboundedSender<Seen>);
 
 impl Watch for Tells {
-    fn told(&mut self, what: TurnEvent<'_>) {
+    fn on_event(&mut self, what: TurnEvent<'_>) {
         let mut seen = seen(&what);
         if let (Seen::Rows(rows), TurnEvent::Answered(_, answer)) = (&mut seen, &what) {
             rows.extend(beginning(&answer.text));

@@ -47,7 +47,7 @@ pub(super) async fn once(mut begun: Begun, prompt: &str, as_json: bool) -> anyho
     if as_json {
         let whole = json!({
             "answer": turned.answer,
-            "stands": turned.stands,
+            "stands": turned.accepted,
             "held_back": turned.held_back,
             "findings": turned.findings.iter().map(in_json).collect::<Vec<_>>(),
             "claims": turned.judgements,
@@ -61,7 +61,7 @@ pub(super) async fn once(mut begun: Begun, prompt: &str, as_json: bool) -> anyho
         lines.answer(&turned)?;
         writeln!(io::stderr(), "{}", closing(&turned, &session))?;
     }
-    Ok(if turned.stands { Exit::Clean } else { Exit::Findings })
+    Ok(if turned.accepted { Exit::Clean } else { Exit::Findings })
 }
 
 /// Talks until the user leaves.
