@@ -35,7 +35,7 @@ pub enum Answered {
         notice: String,
     },
     /// The agent asks its user.
-    Asked,
+    NeedsApproval,
     /// The call is denied, or the agent may not stop; with the reason.
     Objected(String),
     /// The agent would report a failure and continue.
@@ -80,7 +80,7 @@ fn at(second: u8) -> String {
 }
 
 fn claude_code_log(folder: &str) -> Vec<Value> {
-    let said = [
+    let entries = [
         ("user", json!(PROMPT)),
         (
             "assistant",
@@ -104,7 +104,7 @@ fn claude_code_log(folder: &str) -> Vec<Value> {
             "message": { "role": role, "content": content },
         })
     };
-    (1..).zip(said).map(line).collect()
+    (1..).zip(entries).map(line).collect()
 }
 
 fn codex_log(folder: &str) -> Vec<Value> {
@@ -221,7 +221,7 @@ fn set(object: &mut Value, key: &str, value: Value) {
 #[must_use]
 pub fn answered(code: Option<i32>, out: &str, err: &str) -> Answered {
     match code {
-        Some(0) if out.trim().is_empty() => Answered::Passed { notice: said(err) },
+        Some(0) if out.trim().is_empty() => Answered::Passed { notice: first_line_or_empty(err) },
         Some(0) => match serde_json::from_str(out) {
             Ok(answer) => decision(&answer, err),
             Err(_) => {
@@ -240,13 +240,13 @@ fn decision(answer: &Value, err: &str) -> Answered {
     match (text("/hookSpecificOutput/permissionDecision"), text("/decision")) {
         ("deny", _) => Answered::Objected(reason("/hookSpecificOutput/permissionDecisionReason")),
         (_, "block" | "deny") => Answered::Objected(reason("/reason")),
-        ("ask", _) | (_, "ask") => Answered::Asked,
+        ("ask", _) | (_, "ask") => Answered::NeedsApproval,
         _ if answer.get("continue").and_then(Value::as_bool) == Some(false) => {
             Answered::Objected(reason("/stopReason"))
         }
         _ if answer.is_object() => {
             let notice = Some(text("/systemMessage")).filter(|notice| !notice.is_empty());
-            Answered::Passed { notice: said(notice.unwrap_or(err)) }
+            Answered::Passed { notice: first_line_or_empty(notice.unwrap_or(err)) }
         }
         _ => Answered::Failed("the hook's output is not a JSON object".to_owned()),
     }
@@ -256,7 +256,7 @@ fn first_line(text: &str) -> &str {
     text.trim().lines().next().unwrap_or("no output")
 }
 
-fn said(text: &str) -> String {
+fn first_line_or_empty(text: &str) -> String {
     text.trim().lines().next().unwrap_or_default().to_owned()
 }
 
@@ -282,7 +282,7 @@ mod tests {
                 Some(0),
                 r#"{"hookSpecificOutput":{"permissionDecision":"ask"}}"#,
                 "",
-                Answered::Asked,
+                Answered::NeedsApproval,
             ),
             (Some(0), r#"{"decision":"block","reason":"why"}"#, "", objected("why")),
             (Some(0), r#"{"decision":"deny","reason":"why"}"#, "", objected("why")),

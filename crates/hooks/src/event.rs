@@ -28,7 +28,7 @@ pub struct Event {
 pub enum Questions {
     /// It asks, as far as its contract allows.
     #[default]
-    Asked,
+    SwitchedOn,
     /// The user has switched them off: Claude Code's `bypassPermissions`, Codex's approval policy
     /// `never`, Gemini CLI's `yolo`.
     SwitchedOff,
@@ -41,7 +41,7 @@ pub enum Happening {
     Before(HostedCall),
     /// It has executed one.
     After(HostedCall, HostEnded),
-    /// The user said something.
+    /// The user sent a prompt.
     Prompt(String),
     /// The agent, or a sub-agent, is about to stop.
     Stop {

@@ -40,7 +40,7 @@ impl Receipt {
         &self.call.tool
     }
 
-    fn asked(&self, agent: Option<&str>) -> Message {
+    fn called(&self, agent: Option<&str>) -> Message {
         let call = ToolCall {
             id: self.call.call_id.clone(),
             tool: self.call.tool.clone(),
@@ -72,10 +72,10 @@ pub(crate) fn add_last(
 ) -> bool {
     let Some(last) = last.map(str::trim).filter(|last| !last.is_empty()) else { return false };
     let spoken = |m: &&Message| m.role == Role::Assistant && m.kind == MessageKind::Ordinary;
-    let said = transcript.messages.iter().skip(first).filter(spoken);
+    let messages = transcript.messages.iter().skip(first).filter(spoken);
     // One message may be in several lines, or be only the end of one.
     let mut whole = String::new();
-    for message in said {
+    for message in messages {
         let text = message.text.trim();
         if text.contains(last) {
             return false;
@@ -103,18 +103,18 @@ pub(crate) fn add_receipts(
 ) -> Coverage {
     let kept = Kept::load(ledger, session, agent);
     let mut coverage = kept.coverage(transcript.messages.get(first..).unwrap_or_default(), agent);
-    let stands = standing(transcript, &kept.opened);
+    let presences = presences(transcript, &kept.opened);
     let mut place = end_of_work(transcript, first);
     let since = began(transcript, first);
     for receipt in kept.ended_since(since, ledger) {
-        let stands = stands.get(&receipt.call.call_id).copied().unwrap_or_default();
-        if stands.answered {
+        let presence = presences.get(&receipt.call.call_id).copied().unwrap_or_default();
+        if presence.answered {
             if correct(transcript, &receipt.outcome) {
                 coverage.differing.push(receipt.call.tool);
             }
             continue;
         }
-        if !stands.called {
+        if !presence.called {
             // An agent that can run commands could send forged events to the hook. So evidence
             // against the agent is believed; evidence for it is not, although its log may only be
             // late.
@@ -124,7 +124,7 @@ pub(crate) fn add_receipts(
                 transcript.completeness.add(Gap::MissingResults, place);
                 continue;
             }
-            transcript.messages.insert(place, receipt.asked(agent));
+            transcript.messages.insert(place, receipt.called(agent));
             place += 1;
         }
         transcript.messages.insert(place, receipt.answered(agent));
@@ -164,7 +164,7 @@ pub(crate) fn believed(
     let place = end_of_work(&transcript, first);
     let new = unheard.iter().filter(|receipt| !known.contains(&receipt.call.call_id));
     let messages: Vec<Message> =
-        new.flat_map(|receipt| [receipt.asked(agent), receipt.answered(agent)]).collect();
+        new.flat_map(|receipt| [receipt.called(agent), receipt.answered(agent)]).collect();
     let added = messages.len();
     transcript.messages.splice(place..place, messages);
     if every_call_ended(&transcript) {
@@ -254,10 +254,10 @@ impl Kept {
 
 /// Whether the result reports a failure.
 fn tells_failure(outcome: &Outcome) -> bool {
-    let said = summary(&outcome.text, ActivityKind::Test);
+    let report = summary(&outcome.text, ActivityKind::Test);
     outcome.is_error == Some(true)
         || outcome.exit_code.is_some_and(|code| code != 0)
-        || said.verdict == Some(OutputVerdict::Failed)
+        || report.verdict == Some(OutputVerdict::Failed)
 }
 
 /// Replaces a run's result in the agent's log with the recorded one if they disagree: the receipt
@@ -266,17 +266,17 @@ fn tells_failure(outcome: &Outcome) -> bool {
 fn correct(transcript: &mut Transcript, recorded: &Outcome) -> bool {
     let outcomes = transcript.messages.iter_mut().flat_map(|message| &mut message.outcomes);
     let mut corrected = false;
-    for told in outcomes.filter(|told| told.call_id == recorded.call_id) {
+    for logged in outcomes.filter(|logged| logged.call_id == recorded.call_id) {
         let report = |text: &str| {
-            let said = summary(text, ActivityKind::Test);
-            said.verdict.map(|verdict| (verdict, said.passed, said.failed))
+            let report = summary(text, ActivityKind::Test);
+            report.verdict.map(|verdict| (verdict, report.passed, report.failed))
         };
-        let (Some(recorded_end), Some(told_end)) = (report(&recorded.text), report(&told.text))
+        let (Some(recorded_end), Some(logged_end)) = (report(&recorded.text), report(&logged.text))
         else {
             continue;
         };
-        if recorded_end != told_end && !told.truncated && !recorded.truncated {
-            *told = recorded.clone();
+        if recorded_end != logged_end && !logged.truncated && !recorded.truncated {
+            *logged = recorded.clone();
             corrected = true;
         }
     }
@@ -291,25 +291,25 @@ struct Presence {
 }
 
 /// Looks up these few calls in the transcript, which may be long.
-fn standing(transcript: &Transcript, opened: &[Opened]) -> BTreeMap<String, Presence> {
-    let mut stands: BTreeMap<String, Presence> =
+fn presences(transcript: &Transcript, opened: &[Opened]) -> BTreeMap<String, Presence> {
+    let mut presences: BTreeMap<String, Presence> =
         opened.iter().map(|open| (open.call_id.clone(), Presence::default())).collect();
-    if stands.is_empty() {
-        return stands;
+    if presences.is_empty() {
+        return presences;
     }
     for message in &transcript.messages {
         for call in &message.calls {
-            if let Some(stands) = stands.get_mut(&call.id) {
-                stands.called = true;
+            if let Some(presence) = presences.get_mut(&call.id) {
+                presence.called = true;
             }
         }
         for outcome in &message.outcomes {
-            if let Some(stands) = stands.get_mut(&outcome.call_id) {
-                stands.answered = true;
+            if let Some(presence) = presences.get_mut(&outcome.call_id) {
+                presence.answered = true;
             }
         }
     }
-    stands
+    presences
 }
 
 /// The text of a recorded result, as the agent saw it.
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn the_last_message_is_added_where_the_file_lacks_it() {
-        for (said, last, added) in [
+        for (messages, last, added) in [
             (&["All done."][..], Some("All done."), false),
             (&["All done.\nTests pass."], Some("Tests pass."), false),
             (&["All done.", "Tests pass."], Some("All done.\n\nTests pass."), false),
@@ -342,8 +342,8 @@ mod tests {
             (&[], None, false),
         ] {
             let mut transcript = Transcript::new("t", Format::ClaudeCode);
-            let said = said.iter().map(|text| Message::text(Role::Assistant, *text));
-            transcript.messages.extend(said);
+            let messages = messages.iter().map(|text| Message::text(Role::Assistant, *text));
+            transcript.messages.extend(messages);
             assert_eq!(add_last(&mut transcript, 0, last, None), added, "{last:?}");
         }
     }

@@ -190,12 +190,12 @@ fn snapshot(
 /// Whether the agent's hooks can have a person asked.
 #[must_use]
 pub fn asking(agent: Agent, questions: Questions, settings: &HooksSettings) -> Asking {
-    let asked = match agent {
+    let usual = match agent {
         Agent::ClaudeCode => Asking::Person,
         Agent::Codex | Agent::Gemini => Asking::Nobody,
     };
     match (questions, settings.without_questions) {
-        (Questions::Asked, _) | (Questions::SwitchedOff, WithoutQuestions::Ask) => asked,
+        (Questions::SwitchedOn, _) | (Questions::SwitchedOff, WithoutQuestions::Ask) => usual,
         (Questions::SwitchedOff, WithoutQuestions::Protect) => Asking::SwitchedOff,
         (Questions::SwitchedOff, WithoutQuestions::Deny) => Asking::Nobody,
     }

@@ -30,7 +30,7 @@ impl Sent {
         const OFF: [&str; 4] = ["bypassPermissions", "yolo", "dangerFullAccess", "never"];
         let modes = ["permission_mode", "approval_mode", "approval_policy"];
         let off = modes.iter().any(|name| OFF.iter().any(|mode| self.is(name, mode)));
-        if off { Questions::SwitchedOff } else { Questions::Asked }
+        if off { Questions::SwitchedOff } else { Questions::SwitchedOn }
     }
 
     /// A text that is not empty.

@@ -29,11 +29,11 @@ const LONGEST: Duration = Duration::from_millis(500);
 const IN_ALL: u64 = 4;
 
 /// The maximum number of warnings in one notice.
-const TOLD: usize = 5;
+const MOST_WARNINGS: usize = 5;
 
 /// The maximum number of bytes since the last stop that are judged, newest first. Judging more
 /// could take longer than the agent waits, and then nothing would be judged.
-const MOST_SAID: usize = 128 * 1024;
+const MOST_JUDGED: usize = 128 * 1024;
 
 /// The agent or sub-agent that stops, with its log.
 struct Speaker<'e> {
@@ -93,7 +93,7 @@ pub(crate) async fn stop(
     };
     memory.at_prompt(event.prompt.as_deref());
     memory.set_by_plugin(around.by_plugin);
-    let told = last;
+    let reported = last;
     // This agent reports everything that it said since the user's prompt.
     let last = match around.agent {
         Agent::Gemini if agent.is_none() => last.map(|last| memory.not_judged(last)),
@@ -113,7 +113,7 @@ pub(crate) async fn stop(
         answer.add_notice(&format!("counterfoil: the answer was not checked by the judge: {why}"));
     }
     memory.set_blocks(if answer.decision.is_some() { blocks + 1 } else { 0 });
-    memory.set_judged(answer.decision.is_some(), told.unwrap_or_default());
+    memory.set_judged(answer.decision.is_some(), reported.unwrap_or_default());
     memory.set_late(last.filter(|_| judged.added).as_deref().map(digest).unwrap_or_default());
     // A sub-agent gets no further prompt.
     if let (Some(notice), None) = (&answer.notice, agent) {
@@ -133,9 +133,9 @@ async fn read_by_judge(guard: &Guard, judged: &mut Judged, memory: &mut Memory) 
         return None;
     }
     let transcript = &judged.turn.transcript;
-    let said =
+    let is_answer =
         |message: &Message| message.role == Role::Assistant && message.text == judged.review.answer;
-    let turn = transcript.messages.iter().rposition(said)?;
+    let turn = transcript.messages.iter().rposition(is_answer)?;
     let new = transcript.messages.get(judged.turn.first..).unwrap_or_default();
     if new.iter().all(|message| message.calls.is_empty()) {
         let answer = transcript.messages.get(turn)?;
@@ -212,28 +212,28 @@ fn judge(
 /// number of bytes that were left out. A last message that is too long keeps its beginning and its
 /// end.
 fn newest(transcript: &mut Transcript, first: usize) -> (usize, usize) {
-    let (mut said, mut from, mut left_out) = (0, transcript.messages.len(), 0);
+    let (mut judged, mut from, mut left_out) = (0, transcript.messages.len(), 0);
     for (at, message) in transcript.messages.iter_mut().enumerate().skip(first).rev() {
         if message.role != Role::Assistant {
             continue;
         }
         let length = message.text.len();
-        if said > 0 && said + length > MOST_SAID {
+        if judged > 0 && judged + length > MOST_JUDGED {
             left_out += length;
             continue;
         }
-        if length > MOST_SAID {
-            let head = message.text.floor_char_boundary(MOST_SAID / 2);
-            let tail = message.text.ceil_char_boundary(length - MOST_SAID / 2);
+        if length > MOST_JUDGED {
+            let head = message.text.floor_char_boundary(MOST_JUDGED / 2);
+            let tail = message.text.ceil_char_boundary(length - MOST_JUDGED / 2);
             let parts = [message.text.get(..head), message.text.get(tail..)];
             left_out += tail - head;
             message.text = parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n");
         }
         // Nothing older than a message that was left out is judged.
-        if left_out == 0 || said == 0 {
+        if left_out == 0 || judged == 0 {
             from = at;
         }
-        said += length.min(MOST_SAID);
+        judged += length.min(MOST_JUDGED);
     }
     (if left_out == 0 { first } else { from }, left_out)
 }
@@ -305,11 +305,11 @@ fn warnings(review: &Review, coverage: &Coverage) -> Option<String> {
         return (!tampering.is_empty()).then(|| format!("counterfoil: {}", tampering.join("; ")));
     }
     let mut text = "counterfoil: the record does not support everything the agent said".to_owned();
-    for finding in findings.iter().take(TOLD) {
+    for finding in findings.iter().take(MOST_WARNINGS) {
         text.push_str(&format!("\n- {}", counterfoil_guard::remark(finding)));
     }
-    if findings.len() > TOLD {
-        text.push_str(&format!("\n- and {} more", findings.len() - TOLD));
+    if findings.len() > MOST_WARNINGS {
+        text.push_str(&format!("\n- and {} more", findings.len() - MOST_WARNINGS));
     }
     if let Some(gap) = gap(coverage) {
         text.push('\n');
@@ -321,14 +321,14 @@ fn warnings(review: &Review, coverage: &Coverage) -> Option<String> {
 /// A notice if the agent's own log and the receipts differ.
 fn gap(coverage: &Coverage) -> Option<String> {
     let Coverage { calls, without, .. } = coverage;
-    let mut said = tampering(coverage);
+    let mut notices = tampering(coverage);
     if *without > 0 {
-        said.push(format!(
+        notices.push(format!(
             "({without} of {calls} tool calls in this turn have no receipt; the \
             agent's own log was used instead)"
         ));
     }
-    (!said.is_empty()).then(|| said.join("\n"))
+    (!notices.is_empty()).then(|| notices.join("\n"))
 }
 
 /// Notices about receipts or log entries that may be forged.
@@ -338,11 +338,11 @@ fn tampering(coverage: &Coverage) -> Vec<String> {
         names.dedup();
         names.join(", ")
     };
-    let mut said = Vec::new();
+    let mut notices = Vec::new();
     if !coverage.unheard.is_empty() {
         let tools: Vec<&str> = coverage.unheard.iter().map(Receipt::tool).collect();
         let tools = named(&tools);
-        said.push(format!(
+        notices.push(format!(
             "receipts for {tools} name calls that are not in the agent's own log; these receipts \
             support no claim [FK040 receipt-tampering]"
         ));
@@ -350,12 +350,12 @@ fn tampering(coverage: &Coverage) -> Vec<String> {
     if !coverage.differing.is_empty() {
         let tools: Vec<&str> = coverage.differing.iter().map(String::as_str).collect();
         let tools = named(&tools);
-        said.push(format!(
+        notices.push(format!(
             "the agent's own log has a different result for {tools} than the \
             receipts; the receipts take precedence [FK040 receipt-tampering]"
         ));
     }
-    said
+    notices
 }
 
 #[cfg(test)]
@@ -365,9 +365,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_is_judged_where_too_much_was_said() {
+    fn the_newest_is_judged_where_there_is_too_much() {
         let kb = |count: usize| "x".repeat(count * 1024);
-        for (said, from, left_out) in [
+        for (sizes, from, left_out) in [
             (vec![1, 1, 1], 0, 0),
             (vec![100, 100, 20], 1, 100),
             (vec![1, 1000], 1, 1000 - 128 + 1),
@@ -375,9 +375,9 @@ mod tests {
             (vec![], 0, 0),
         ] {
             let mut transcript = Transcript::new("s", Format::ClaudeCode);
-            let messages = said.iter().map(|count| Message::text(Role::Assistant, kb(*count)));
+            let messages = sizes.iter().map(|count| Message::text(Role::Assistant, kb(*count)));
             transcript.messages.extend(messages);
-            assert_eq!(newest(&mut transcript, 0), (from, left_out * 1024), "{said:?}");
+            assert_eq!(newest(&mut transcript, 0), (from, left_out * 1024), "{sizes:?}");
         }
     }
 }

@@ -351,7 +351,7 @@ impl House {
             transcript: None,
             cwd: None,
             prompt: None,
-            questions: Questions::Asked,
+            questions: Questions::SwitchedOn,
             happening: Happening::Before(hosted),
         };
         match respond(&self.guard, &around, &event).await.unwrap().decision {

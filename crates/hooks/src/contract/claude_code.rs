@@ -92,8 +92,8 @@ fn ended(call: &HostedCall, response: Value) -> HostEnded {
     if flag("interrupted") {
         let text = response.get("stdout").and_then(Value::as_str).unwrap_or_default().to_owned();
         let timed_out = has("timedOutAfterMs");
-        let said = if timed_out { format!("timed out\n{text}") } else { text };
-        return HostEnded { result: response, ..failed(&said, None, !timed_out) };
+        let message = if timed_out { format!("timed out\n{text}") } else { text };
+        return HostEnded { result: response, ..failed(&message, None, !timed_out) };
     }
     // If the agent explains a code instead of failing on it (`grep` without a match), it is not 0.
     let exit_code = (!has("returnCodeInterpretation")).then_some(0);

@@ -23,18 +23,18 @@ impl Contract for Gemini {
             "BeforeTool" if sent.is("tool_name", LAST_WORD) => {
                 helpers = sent.helpers();
                 let input = sent.value("tool_input");
-                Happening::Stop { last: Some(said_in(&input)), again: false }
+                Happening::Stop { last: Some(report_in(&input)), again: false }
             }
             "BeforeTool" => Happening::Before(sent.call(Agent::Gemini)?),
             "AfterTool" => {
                 let call = sent.call(Agent::Gemini)?;
                 let response = sent.value("tool_response");
-                let said = text_of(&response);
-                let code = code_after(&said, &["Exit Code"]);
+                let text = text_of(&response);
+                let code = code_after(&text, &["Exit Code"]);
                 let error = response.get("error").filter(|error| !error.is_null());
                 let ended = match (error, code) {
                     (Some(error), _) => failed(&error.to_string(), code, false),
-                    (None, Some(code)) if code != 0 => failed(&said, Some(code), false),
+                    (None, Some(code)) if code != 0 => failed(&text, Some(code), false),
                     (None, code) => completed(response, code),
                 };
                 Happening::After(call, ended)
@@ -104,9 +104,9 @@ impl Contract for Gemini {
 }
 
 /// The report of a sub-agent: a text, or an object with texts.
-fn said_in(input: &Value) -> String {
-    let said = input.get("result").unwrap_or(input);
-    let text = said.get("response").unwrap_or(said);
+fn report_in(input: &Value) -> String {
+    let report = input.get("result").unwrap_or(input);
+    let text = report.get("response").unwrap_or(report);
     text.as_str().map_or_else(|| text.to_string(), str::to_owned)
 }
 

@@ -108,10 +108,10 @@ mod tests {
     #[test]
     fn prose_goes_and_calls_stay() {
         let redactor = Redactor::standard();
-        let said = Message::text(Role::Assistant, "All tests pass.");
-        assert_eq!(condensed(said, &redactor), None);
-        let asked = Message::text(Role::User, "The key is AKIAIOSFODNN7EXAMPLE, use it.");
-        let kept = condensed(asked, &redactor).unwrap();
+        let claim = Message::text(Role::Assistant, "All tests pass.");
+        assert_eq!(condensed(claim, &redactor), None);
+        let request = Message::text(Role::User, "The key is AKIAIOSFODNN7EXAMPLE, use it.");
+        let kept = condensed(request, &redactor).unwrap();
         assert!(!kept.text.contains("AKIAIOSFODNN7EXAMPLE"), "{}", kept.text);
     }
 

@@ -77,10 +77,10 @@ pub(super) fn remove(text: &str, from: &Brackets, index: usize) -> Option<String
         return emptied(text, from, own);
     }
     if from.elements.len() > index + 1 {
-        let behind = comma(text, own.end) + 1;
-        let rest = part(text, behind, text.len());
+        let after = comma(text, own.end) + 1;
+        let rest = part(text, after, text.len());
         let blank = rest.len() - rest.trim_start().len();
-        return Some(spliced(text, own.start, behind + blank, ""));
+        return Some(spliced(text, own.start, after + blank, ""));
     }
     let before = from.elements.get(index.checked_sub(1)?)?;
     let comma = comma(text, before.end);

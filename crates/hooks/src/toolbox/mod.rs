@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn each_tool_stands_once_and_a_stranger_is_only_a_name() {
+    fn each_tool_occurs_once_and_a_stranger_is_only_a_name() {
         for agent in Agent::ALL {
             let names: BTreeSet<_> = tools(agent).iter().map(|own| own.name).collect();
             assert_eq!(names.len(), tools(agent).len(), "{agent:?}");

@@ -260,7 +260,7 @@ hooks = true
 }
 
 #[test]
-fn another_command_is_replaced_where_it_stands() {
+fn another_command_is_replaced_in_place() {
     let old = install(Agent::ClaudeCode, JSON, None, "/old/counterfoil hook claude-code").unwrap();
     let text = old.text.unwrap().replace("\"timeout\": 30", "\"timeout\": 99");
     let edit = install(Agent::ClaudeCode, JSON, Some(&text), "counterfoil hook claude-code");
@@ -322,14 +322,14 @@ fn a_broken_file_is_left_alone_and_the_line_is_named() {
         (SettingsForm::Toml, Agent::Codex, "a = 1\nhooks = 1\n"),
         (SettingsForm::Toml, Agent::Codex, "[hooks]\nStop = 1\n"),
     ];
-    let said: Vec<String> = cases
+    let errors: Vec<String> = cases
         .iter()
         .map(|(form, agent, text)| {
             let error = install(*agent, *form, Some(text), "counterfoil hook x").unwrap_err();
             format!("{text:?} line {}: {error}", error.line())
         })
         .collect();
-    assert_snapshot!(said.join("\n"), @r#"
+    assert_snapshot!(errors.join("\n"), @r#"
     "{\n  \"a\": 1,\n}" line 3: key must be a string
     "{\n  // mine\n  \"a\": 1\n}" line 2: key must be a string
     "[]" line 1: the file must be an object, got a list

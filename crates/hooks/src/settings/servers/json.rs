@@ -105,11 +105,11 @@ fn with_front(text: &str, entry: &Node<'_>, front: &Front) -> Result<String, Set
         (Front::Put(words), Some(Node::Array(array))) => {
             let words: Vec<String> =
                 words.iter().map(|word| Value::from(word.as_str()).to_string()).collect();
-            let (at, behind) = match array.elements.first() {
+            let (at, separator) = match array.elements.first() {
                 Some(first) => (first.range().start, ", "),
                 None => (array.range.start + 1, ""),
             };
-            spliced(text, at, at, &format!("{}{behind}", words.join(", ")))
+            spliced(text, at, at, &format!("{}{separator}", words.join(", ")))
         }
         (Front::Taken { kept }, Some(list @ Node::Array(array))) => {
             let first = array.elements.len().saturating_sub(*kept);

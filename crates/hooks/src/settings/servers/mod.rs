@@ -155,8 +155,8 @@ fn edited(
 fn reached(command: &str, arguments: Vec<String>) -> Reached {
     let stem = Path::new(command).file_stem().and_then(|stem| stem.to_str());
     if stem == Some("counterfoil") && arguments.first().is_some_and(|word| word == "mcp") {
-        let behind = arguments.into_iter().skip_while(|word| word != "--").skip(1);
-        return Reached::Guarded { program: command.to_owned(), command: behind.collect() };
+        let guarded = arguments.into_iter().skip_while(|word| word != "--").skip(1);
+        return Reached::Guarded { program: command.to_owned(), command: guarded.collect() };
     }
     Reached::Directly(std::iter::once(command.to_owned()).chain(arguments).collect())
 }

@@ -114,7 +114,7 @@ fn told(answer: &Answered, expected: Expected) -> String {
         (Answered::Passed { notice }, Expected::Objects) => {
             format!(": the hook raised no objection, and its notice was: {notice}")
         }
-        (Answered::Asked, _) => ": the hook asks the user".to_owned(),
+        (Answered::NeedsApproval, _) => ": the hook asks the user".to_owned(),
         (Answered::Objected(reason), Expected::Objects) => {
             // The id belongs to a synthetic call.
             let reason = reason.split(" [call ").next().unwrap_or(reason);

@@ -174,7 +174,7 @@ fn by_hook(
     verdicts: &[(GateId, Verdict)],
 ) -> anyhow::Result<&'static str> {
     let hooks = config::find(&global.place())?.options.hooks.resolve()?;
-    let questions = if without_questions { Questions::SwitchedOff } else { Questions::Asked };
+    let questions = if without_questions { Questions::SwitchedOff } else { Questions::SwitchedOn };
     let lasting = verdicts.iter().any(|(_, verdict)| match verdict {
         Verdict::Ask(question) => question.stake.is_lasting(),
         _ => false,
