@@ -185,12 +185,12 @@ pub(crate) fn listed<'t>(tools: impl Iterator<Item = &'t Tool>) -> String {
 
 /// Completes the declared effects with those that are already known from the definition.
 fn effects(declared: Option<&Value>, known: Effects) -> Effects {
-    let said = |name: &str| declared.and_then(|all| all.get(name)).and_then(Value::as_bool);
+    let flag = |name: &str| declared.and_then(|all| all.get(name)).and_then(Value::as_bool);
     Effects {
-        reads: said("reads").or(known.reads),
-        writes: said("writes").or(known.writes),
-        network: said("network").or(known.network),
-        idempotent: said("idempotent").or(known.idempotent),
-        retrieves: said("retrieves").or(known.retrieves),
+        reads: flag("reads").or(known.reads),
+        writes: flag("writes").or(known.writes),
+        network: flag("network").or(known.network),
+        idempotent: flag("idempotent").or(known.idempotent),
+        retrieves: flag("retrieves").or(known.retrieves),
     }
 }

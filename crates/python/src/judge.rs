@@ -29,11 +29,11 @@ impl Judge for PythonJudge {
     }
 
     fn ask(&self, prompt: &Prompt) -> Result<Reply, String> {
-        let asked = Python::attach(|py| {
+        let result = Python::attach(|py| {
             let reply = self.function.call1(py, (prompt.instructions, &prompt.question))?;
             reply.extract::<String>(py)
         });
-        match asked {
+        match result {
             Ok(text) => Ok(Reply { text, tokens: 0 }),
             Err(error) => Err(format!("`{}`: {error}", self.name)),
         }

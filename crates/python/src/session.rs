@@ -153,7 +153,7 @@ impl PySession {
             let session = self.session.get()?;
             let cited = session.cited(execution_id, tool, window);
             match cited.map_err(failed)? {
-                Ok(stands) => {
+                Ok(citation) => {
                     #[derive(Serialize)]
                     struct ValidCitation {
                         valid: bool,
@@ -161,9 +161,9 @@ impl PySession {
                         result: Option<String>,
                     }
                     let result =
-                        stands.result.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                    let stands = ValidCitation { valid: true, receipt: stands.receipt, result };
-                    serde_json::to_string(&stands).map_err(failed)
+                        citation.result.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                    let citation = ValidCitation { valid: true, receipt: citation.receipt, result };
+                    serde_json::to_string(&citation).map_err(failed)
                 }
                 Err(not) => {
                     let not =

@@ -81,9 +81,9 @@ impl Approver for CallerApprover {
         };
         let (reply, answer) = oneshot::channel();
         let step = CallStep::Ask { question, reply };
-        let asked = self.0.send_step(request.session, request.call_id, step);
+        let is_sent = self.0.send_step(request.session, request.call_id, step);
         Box::pin(async move {
-            if !asked {
+            if !is_sent {
                 return ApprovalReply::Nobody;
             }
             answer.await.unwrap_or(ApprovalReply::Nobody)
@@ -121,23 +121,23 @@ impl PythonTool {
         let (reply, answer) = oneshot::channel();
         let tool = call.tool().name.clone();
         let arguments = call.exact_arguments().to_string();
-        let asked = owned
+        let is_sent = owned
             && self.waiting.send_step(
                 scene.session,
                 &call.call().id,
                 CallStep::Run { tool, arguments, reply },
             );
         async move {
-            match (owned, asked) {
+            match (owned, is_sent) {
                 (false, _) => Ok(None),
-                (true, false) => Err(nobody()),
-                (true, true) => answer.await.unwrap_or_else(|_| Err(nobody())).map(Some),
+                (true, false) => Err(no_longer_waiting()),
+                (true, true) => answer.await.unwrap_or_else(|_| Err(no_longer_waiting())).map(Some),
             }
         }
     }
 }
 
-fn nobody() -> ToolError {
+fn no_longer_waiting() -> ToolError {
     ToolError::new(ToolErrorCategory::Cancelled, "the program is no longer waiting for this call")
 }
 

@@ -293,12 +293,12 @@ class _Running:
             yield
         except Exception as error:
             self._undecided = error
-            self._call.nobody()
+            self._call.leave_unanswered()
 
     def decide(self, answered: Any) -> None:
         """The approver said this. Only True agrees."""
         if answered is None:
-            self._call.nobody()
+            self._call.leave_unanswered()
         elif isinstance(answered, bool):
             self._call.decide(answered, "program")
         elif isinstance(answered, str):
