@@ -108,10 +108,10 @@ async fn a_program_with_tools_approvals_events_and_answers_of_its_own() {
     let permit = blue.receipt(&guard).unwrap().unwrap().permit;
     let Some(PermitBasis::Approval { who, reason, .. }) = permit else { panic!("{permit:?}") };
     assert_eq!((who.as_str(), reason.as_deref()), ("desk", Some("it is free")));
-    let said = session.verify("I have booked the blue room.").await.unwrap();
-    assert_eq!(said.disposition, Disposition::Pass, "{:?}", said.findings);
-    let told = std::iter::from_fn(|| events.try_recv().ok());
-    let told: Vec<String> = told
+    let verified = session.verify("I have booked the blue room.").await.unwrap();
+    assert_eq!(verified.disposition, Disposition::Pass, "{:?}", verified.findings);
+    let seen = std::iter::from_fn(|| events.try_recv().ok());
+    let seen: Vec<String> = seen
         .map(|event| match event.what {
             ToolEvent::Opened => format!("{} opened", event.call.call_id),
             ToolEvent::Progress { .. } => format!("{} progress", event.call.call_id),
@@ -120,12 +120,12 @@ async fn a_program_with_tools_approvals_events_and_answers_of_its_own() {
             other => format!("{other:?}"),
         })
         .collect();
-    assert_eq!(told, ["c1 rejected", "c2 opened", "c2 progress", "c2 closed"]);
+    assert_eq!(seen, ["c1 rejected", "c2 opened", "c2 progress", "c2 closed"]);
 }
 
 /// The blocklist and the configuration apply to a program's own shell, without built-in tools.
 #[tokio::test]
-async fn what_nobody_may_run_and_what_a_configuration_says_is_known_without_our_tools() {
+async fn what_no_one_may_run_and_what_a_configuration_says_is_known_without_our_tools() {
     let options: GuardOptions = serde_json::from_str(
         r#"{"tools": {
             "shell": {"timeout_secs": 5}, "file": {"deny_read": ["secrets/**"]},
