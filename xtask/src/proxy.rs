@@ -123,8 +123,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 /// Starts our proxy and reads its address.
 fn ours(name: String, mut command: Command) -> Result<MeasuredProxy> {
     let mut running = Running(command.stderr(Stdio::piped()).spawn()?);
-    let said = running.0.stderr.take().context("it says nothing")?;
-    let mut reader = BufReader::new(said);
+    let stderr = running.0.stderr.take().context("it says nothing")?;
+    let mut reader = BufReader::new(stderr);
     let mut line = String::new();
     reader.read_line(&mut line)?;
     std::thread::spawn(move || std::io::copy(&mut reader, &mut std::io::sink()));
@@ -288,8 +288,8 @@ async fn say(stream: &mut Reader<TcpStream>, since: Instant) -> Result<()> {
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await?;
-    let asked = String::from_utf8_lossy(&body).into_owned();
-    let mut words = asked.split("count ").nth(1).unwrap_or_default().split([' ', '"', '\\']);
+    let request = String::from_utf8_lossy(&body).into_owned();
+    let mut words = request.split("count ").nth(1).unwrap_or_default().split([' ', '"', '\\']);
     let pieces: usize = words.next().unwrap_or_default().parse().unwrap_or(1);
     let pause: u64 = words.next().unwrap_or_default().parse().unwrap_or(0);
     let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\

@@ -163,9 +163,9 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
         }
     }
     let [works, differs, missing] = counts;
-    let told = format!("{works} work, {differs} differ on purpose, {missing} are missing");
-    page = page.replace("COUNTS", &told);
-    println!("{told}");
+    let totals = format!("{works} work, {differs} differ on purpose, {missing} are missing");
+    page = page.replace("COUNTS", &totals);
+    println!("{totals}");
     if !wrong.is_empty() {
         bail!("{} do not hold:\n{}", wrong.len(), wrong.join("\n"));
     }
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_hold_is_said() {
+    fn what_does_not_hold_is_reported() {
         let house = House::read(&crate::root()).unwrap();
         assert!(house.has_test("every_requirement_holds_and_the_page_says_so_not").is_err());
         let named = |name: &str, variant: &str| {

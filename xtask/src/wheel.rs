@@ -114,12 +114,12 @@ fn done(command: &mut Command) -> Result<()> {
 fn newest_glibc(binary: &Path) -> Result<(u32, u32)> {
     let bytes = std::fs::read(binary)?;
     let text = String::from_utf8_lossy(&bytes);
-    let asked = text.split("GLIBC_").skip(1).filter_map(|rest| {
+    let versions = text.split("GLIBC_").skip(1).filter_map(|rest| {
         let version: String =
             rest.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
         let (major, minor) = version.split_once('.')?;
         let minor = minor.split('.').next()?;
         Some((major.parse().ok()?, minor.parse().ok()?))
     });
-    asked.max().context("it names no glibc")
+    versions.max().context("it names no glibc")
 }

@@ -87,9 +87,9 @@ fn serve(files: BTreeMap<String, Vec<u8>>) -> String {
 
 fn answer(files: &BTreeMap<String, Vec<u8>>, mut stream: &TcpStream) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream).lines();
-    let asked = lines.next().transpose()?.unwrap_or_default();
+    let request = lines.next().transpose()?.unwrap_or_default();
     lines.take_while(|line| line.as_ref().is_ok_and(|line| !line.is_empty())).for_each(drop);
-    let name = asked.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
+    let name = request.split(' ').nth(1).unwrap_or_default().trim_start_matches('/');
     let (status, body) = match files.get(name) {
         Some(body) => ("200 OK", body.as_slice()),
         None => ("404 Not Found", &b"no"[..]),
@@ -242,8 +242,8 @@ fn the_installer_refuses_what_is_not_as_it_was_made() {
                 std::fs::write(home.bin().join("counterfoil"), before).unwrap();
             }
             let output = home.run(&script, &base, &[]);
-            let said = String::from_utf8(output.stderr).unwrap();
-            assert!(!output.status.success() && said.contains(says), "{name}: {said}");
+            let stderr = String::from_utf8(output.stderr).unwrap();
+            assert!(!output.status.success() && stderr.contains(says), "{name}: {stderr}");
             let there = std::fs::read_to_string(home.bin().join("counterfoil")).ok();
             assert_eq!(there.as_deref(), before, "{name}: nothing is installed or replaced");
             assert_eq!(home.left_behind(), [""; 0], "{name}");
@@ -257,8 +257,8 @@ fn the_installer_refuses_what_is_not_as_it_was_made() {
     release(other.path(), &broken, &program);
     let home = Home::new();
     let output = home.run(&script, &serve(files(other.path())), &[]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.contains("does not run here"), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && stderr.contains("does not run here"), "{stderr}");
     assert!(!home.bin().join("counterfoil").exists());
 
     let base = serve(whole);
@@ -269,8 +269,8 @@ fn the_installer_refuses_what_is_not_as_it_was_made() {
     ] {
         let home = Home::new();
         let output = home.run(&script, &base, &variables);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && said.contains(says), "{variables:?}: {said}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && stderr.contains(says), "{variables:?}: {stderr}");
         assert!(!home.bin().exists(), "{variables:?}");
     }
 
@@ -389,11 +389,11 @@ fn the_action_writes_sarif_annotations_and_the_exit_code() {
         ]);
         assert!(output.status.success(), "{paths}: {output:?}");
         assert_eq!(action.read("output"), expected, "{paths}");
-        let said = String::from_utf8(output.stdout).unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
         if expected.contains("written") {
             let sarif: serde_json::Value = serde_json::from_str(&action.read("sarif")).unwrap();
             assert_eq!(sarif.pointer("/version").unwrap(), "2.1.0");
-            assert!(said.contains("::error "), "{said}");
+            assert!(stdout.contains("::error "), "{stdout}");
             assert_eq!(action.read("summary").contains("FK010"), format == "markdown");
         }
     }
@@ -437,19 +437,20 @@ fn the_action_says_what_went_wrong_whichever_run_it_was() {
         let output = action.run(&[("CHECKED", lying)]);
         assert!(output.status.success(), "{output:?}");
         assert_eq!(action.read("output"), expected, "{format}");
-        let said = String::from_utf8(output.stdout).unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
         assert!(
-            said.contains("::error::lies") && !obeyed(&said).contains(&"error::lies".to_owned())
+            stdout.contains("::error::lies")
+                && !obeyed(&stdout).contains(&"error::lies".to_owned())
         );
     }
 }
 
 /// Returns the commands that a runner executes in a step's output: a line that begins with `::`, or
 /// has `##[` anywhere in it, unless commands are stopped until a given word.
-fn obeyed(said: &str) -> Vec<String> {
+fn obeyed(output: &str) -> Vec<String> {
     let mut obeyed = Vec::new();
     let mut stopped: Option<String> = None;
-    for line in said.split(['\n', '\r']) {
+    for line in output.split(['\n', '\r']) {
         let second = line.trim_start().strip_prefix("::").filter(|rest| rest.contains("::"));
         let first = line.split_once("##[").map(|(_, rest)| rest).filter(|rest| rest.contains(']'));
         let Some(command) = second.or(first) else { continue };
@@ -463,7 +464,7 @@ fn obeyed(said: &str) -> Vec<String> {
             None => obeyed.push(command.to_owned()),
         }
     }
-    assert_eq!(stopped, None, "commands are heard again at the end: {said}");
+    assert_eq!(stopped, None, "commands are heard again at the end: {output}");
     obeyed
 }
 
@@ -480,8 +481,8 @@ fn what_logs_say_commands_no_runner() {
     let folder = action.desk.path().join("logs");
     std::fs::create_dir(&folder).unwrap();
     for (at, forged) in forged.iter().enumerate() {
-        let said = format!("\\n{forged}\\r{forged}\\nOrder #B20481 has been cancelled.");
-        let text = text.replace("Order #B20481 has been cancelled.", &said);
+        let claim = format!("\\n{forged}\\r{forged}\\nOrder #B20481 has been cancelled.");
+        let text = text.replace("Order #B20481 has been cancelled.", &claim);
         assert!(text.contains("forged"));
         // File names can be chosen by an attacker, too.
         for (name, text) in [("a", text.as_str()), ("broken", "{\"messages\": [")] {
@@ -494,8 +495,8 @@ fn what_logs_say_commands_no_runner() {
     for checked in [folder.to_str().unwrap(), odd.to_str().unwrap()] {
         for format in ["text", "markdown"] {
             let output = action.run(&[("CHECKED", checked), ("FORMAT", format)]);
-            let said = String::from_utf8(output.stdout).unwrap();
-            for command in obeyed(&said) {
+            let stdout = String::from_utf8(output.stdout).unwrap();
+            for command in obeyed(&stdout) {
                 let (name, rest) = command.split_once(' ').unwrap_or((&command, ""));
                 assert!(["error", "warning", "notice"].contains(&name), "{command}");
                 assert!(!rest.starts_with("file=forged"), "{command}");
@@ -619,8 +620,8 @@ fn a_tag_is_that_of_the_version() {
     ] {
         let ran = Command::new(root().join(".ci/release-tag")).arg(&tag).output().unwrap();
         assert_eq!(ran.status.success(), fits, "{tag}: {ran:?}");
-        let said = String::from_utf8(ran.stderr).unwrap();
-        assert_eq!(said.contains(&format!("is `v{VERSION}`")), !fits, "{tag}: {said}");
+        let stderr = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(stderr.contains(&format!("is `v{VERSION}`")), !fits, "{tag}: {stderr}");
     }
 }
 

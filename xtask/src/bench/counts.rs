@@ -57,8 +57,8 @@ fn collected(binary: &Path, name: &str, runs: u64) -> Result<u64> {
         .arg(runs.to_string())
         .output()
         .context("valgrind is not installed: Debian's package is `valgrind`")?;
-    let told = String::from_utf8_lossy(&valgrind.stderr);
-    let count = told.lines().find_map(|line| line.split_once("Collected :"));
-    let (_, count) = count.with_context(|| format!("valgrind counts nothing: {told}"))?;
+    let stderr = String::from_utf8_lossy(&valgrind.stderr);
+    let count = stderr.lines().find_map(|line| line.split_once("Collected :"));
+    let (_, count) = count.with_context(|| format!("valgrind counts nothing: {stderr}"))?;
     Ok(count.trim().parse()?)
 }

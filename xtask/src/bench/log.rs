@@ -23,7 +23,7 @@ pub(crate) fn log(bytes: usize) -> String {
         }
         call(&mut lines, turn);
         if turn % CALLS_PER_TEXT == CALLS_PER_TEXT - 1 {
-            let text = json!([{"type": "text", "text": said(turn)}]);
+            let text = json!([{"type": "text", "text": answer_text(turn)}]);
             lines.push(
                 "assistant",
                 &json!({"id": "m", "role": "assistant", "content": text}),
@@ -99,8 +99,8 @@ fn call(lines: &mut Lines, turn: usize) {
     lines.push("assistant", &message, None);
     let block =
         json!({"tool_use_id": id, "type": "tool_result", "content": output, "is_error": failed});
-    let told = json!({"stdout": output, "stderr": "", "interrupted": false, "isImage": false});
-    lines.push("user", &json!({"role": "user", "content": [block]}), Some(told));
+    let outcome = json!({"stdout": output, "stderr": "", "interrupted": false, "isImage": false});
+    lines.push("user", &json!({"role": "user", "content": [block]}), Some(outcome));
 }
 
 fn path_of(turn: usize) -> String {
@@ -149,7 +149,7 @@ fn tests(turn: usize) -> String {
 }
 
 /// Returns the agent's text after some calls, with true and false claims.
-fn said(turn: usize) -> String {
+fn answer_text(turn: usize) -> String {
     let path = path_of(turn.saturating_sub(4));
     match turn / CALLS_PER_TEXT % 6 {
         0 => format!(

@@ -25,10 +25,12 @@ pub(super) fn measure(data: &Path, settings: &Settings) -> Result<()> {
         let rows = rows::read(&path)?;
         let mut times: Vec<Duration> = Vec::new();
         for mut session in rows.into_iter().map(|row| row.transcript) {
-            let said = session.messages.iter().enumerate();
-            let said = said.filter(|(_, m)| m.role == Role::Assistant);
-            let long: Vec<usize> =
-                said.filter(|(_, m)| LENGTHS.contains(&m.text.len())).map(|(at, _)| at).collect();
+            let answers = session.messages.iter().enumerate();
+            let answers = answers.filter(|(_, m)| m.role == Role::Assistant);
+            let long: Vec<usize> = answers
+                .filter(|(_, m)| LENGTHS.contains(&m.text.len()))
+                .map(|(at, _)| at)
+                .collect();
             // From the last to the first, because each step truncates the session after the answer.
             for at in long.into_iter().rev() {
                 session.messages.truncate(at + 1);

@@ -9,7 +9,7 @@ use serde_json::Value;
 pub(super) fn tables(schema: &str) -> Result<String> {
     let schema: Value = serde_json::from_str(schema).context("reading the schema")?;
     let mut text = String::new();
-    let mut tables = Tables { root: &schema, told: Vec::new() };
+    let mut tables = Tables { root: &schema, titled: Vec::new() };
     tables.section("", &schema, &mut text);
     text.truncate(text.trim_end().len());
     text.push('\n');
@@ -19,7 +19,7 @@ pub(super) fn tables(schema: &str) -> Result<String> {
 struct Tables<'s> {
     root: &'s Value,
     /// Tables that have a heading of their own, with that heading.
-    told: Vec<(&'s Value, String)>,
+    titled: Vec<(&'s Value, String)>,
 }
 
 impl<'s> Tables<'s> {
@@ -40,12 +40,12 @@ impl<'s> Tables<'s> {
             let named =
                 entry("additionalProperties").map(|item| (item, format!("`[{path}.NAME]`")));
             if let Some((item, title)) = many.or(named).filter(|(item, _)| is_section(item)) {
-                let told = self.told.iter().find(|(known, _)| std::ptr::eq(*known, item));
-                if let Some((_, title)) = told {
+                let titled = self.titled.iter().find(|(known, _)| std::ptr::eq(*known, item));
+                if let Some((_, title)) = titled {
                     *described.get_or_insert_default() +=
                         &format!(" For the keys of each entry, see {title}.");
                 } else {
-                    self.told.push((item, title.clone()));
+                    self.titled.push((item, title.clone()));
                     below.push((title, path, description(item), item));
                 }
             }

@@ -28,7 +28,7 @@ pub(super) fn echo() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
-        said(&format!("http://{}/mcp", listener.local_addr()?));
+        announce(&format!("http://{}/mcp", listener.local_addr()?));
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
@@ -41,16 +41,16 @@ pub(super) fn echo() -> Result<()> {
     })
 }
 
-#[expect(clippy::print_stdout, reason = "whoever started it reads it")]
-fn said(text: &str) {
+#[expect(clippy::print_stdout, reason = "the process that started it reads it")]
+fn announce(text: &str) {
     println!("{text}");
 }
 
 async fn heard(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     let is_post = request.method() == Method::POST;
     let body = request.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
-    let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let answer = answer(&asked).filter(|_| is_post);
+    let request_body: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let answer = answer(&request_body).filter(|_| is_post);
     let status = match (&answer, is_post) {
         (_, false) => StatusCode::METHOD_NOT_ALLOWED,
         (Some(_), true) => StatusCode::OK,
@@ -79,9 +79,9 @@ impl Listening {
             process.stdout.take().map(|out| Box::new(out) as _),
             process.stderr.take().map(|err| Box::new(err) as _),
         ];
-        let (told, heard) = std::sync::mpsc::channel();
+        let (sender, receiver) = std::sync::mpsc::channel();
         for stream in streams.into_iter().flatten() {
-            let told = told.clone();
+            let sender = sender.clone();
             std::thread::spawn(move || {
                 for line in BufReader::new(stream).lines().map_while(Result::ok) {
                     let address = line
@@ -89,12 +89,12 @@ impl Listening {
                         .and_then(|(_, rest)| rest.split('/').next()?.parse::<SocketAddr>().ok());
                     if let Some(address) = address {
                         // Only the first address is waited for.
-                        told.send(address).ok();
+                        sender.send(address).ok();
                     }
                 }
             });
         }
-        let address = heard.recv_timeout(Duration::from_secs(20));
+        let address = receiver.recv_timeout(Duration::from_secs(20));
         let process = Running(process);
         let address = address.with_context(|| format!("{command:?} does not listen"))?;
         Ok(Self { process, address })
@@ -132,7 +132,7 @@ struct Client {
     sender: SendRequest<Full<Bytes>>,
     address: SocketAddr,
     session: Option<String>,
-    asked: u32,
+    requests: u32,
 }
 
 impl Client {
@@ -141,7 +141,7 @@ impl Client {
         stream.set_nodelay(true)?;
         let (sender, connection) = handshake(TokioIo::new(stream)).await?;
         tokio::spawn(connection);
-        let mut client = Self { sender, address, session: None, asked: 0 };
+        let mut client = Self { sender, address, session: None, requests: 0 };
         let greeting = json!({
             "protocolVersion": "2025-11-25",
             "capabilities": {},
@@ -154,10 +154,10 @@ impl Client {
     }
 
     async fn ask(&mut self, method: &str, params: &Value) -> Result<Value> {
-        self.asked += 1;
+        self.requests += 1;
         let text = self
             .send(
-                &json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params }),
+                &json!({ "jsonrpc": "2.0", "id": self.requests, "method": method, "params": params }),
             )
             .await?;
         // A streamed answer has its message on one line.

@@ -48,12 +48,12 @@ pub(crate) fn echo(options: &EchoOptions) -> Result<()> {
     }
     let (mut calls, mut out) = (0, std::io::stdout().lock());
     for line in std::io::stdin().lock().lines() {
-        let asked: Value = serde_json::from_str(&line?)?;
-        calls += u32::from(asked.get("method").is_some_and(|method| method == "tools/call"));
+        let request: Value = serde_json::from_str(&line?)?;
+        calls += u32::from(request.get("method").is_some_and(|method| method == "tools/call"));
         if calls > 0 && options.dies_at == Some(calls) {
             return Ok(());
         }
-        if let Some(answer) = answer(&asked) {
+        if let Some(answer) = answer(&request) {
             writeln!(out, "{answer}")?;
             out.flush()?;
         }
@@ -62,9 +62,9 @@ pub(crate) fn echo(options: &EchoOptions) -> Result<()> {
 }
 
 /// Returns the server's answer; `None` for a notification.
-fn answer(asked: &Value) -> Option<Value> {
-    let id = asked.get("id")?;
-    let result = match asked.get("method").and_then(Value::as_str) {
+fn answer(request: &Value) -> Option<Value> {
+    let id = request.get("id")?;
+    let result = match request.get("method").and_then(Value::as_str) {
         Some("tools/list") => {
             let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } } });
             json!({ "tools": [{ "name": "echo", "inputSchema": schema }] })
@@ -91,7 +91,7 @@ struct Client {
     process: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    asked: u32,
+    requests: u32,
 }
 
 impl Client {
@@ -100,7 +100,7 @@ impl Client {
         let mut process = command.spawn().with_context(|| format!("{command:?}"))?;
         let input = process.stdin.take().context("it has no input")?;
         let output = BufReader::new(process.stdout.take().context("it has no output")?);
-        let mut client = Self { process, input, output, asked: 0 };
+        let mut client = Self { process, input, output, requests: 0 };
         client.ask("initialize", &json!({}))?;
         client.ask("tools/list", &json!({}))?;
         Ok(client)
@@ -108,10 +108,10 @@ impl Client {
 
     /// Sends a request; returns the answer, or `None` if the process is gone.
     fn ask(&mut self, method: &str, params: &Value) -> Result<Option<Value>> {
-        self.asked += 1;
-        let asked =
-            json!({ "jsonrpc": "2.0", "id": self.asked, "method": method, "params": params });
-        if writeln!(self.input, "{asked}").and_then(|()| self.input.flush()).is_err() {
+        self.requests += 1;
+        let request =
+            json!({ "jsonrpc": "2.0", "id": self.requests, "method": method, "params": params });
+        if writeln!(self.input, "{request}").and_then(|()| self.input.flush()).is_err() {
             return Ok(None);
         }
         let mut line = String::new();

@@ -135,11 +135,11 @@ mod tests {
         files.extend((0..names.len()).map(|n| (format!("crates/b/src/m{n}.rs"), file(n))));
         let shown: Vec<(&str, &str)> =
             files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
-        let told: Vec<String> =
+        let messages: Vec<String> =
             check(&House::with_files(&shown)).unwrap().into_iter().map(|c| c.message).collect();
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert_eq!(told[0], "the crate has 20001 lines, 20000 are the most");
-        assert!(told[1].starts_with("6 files import each other in a circle, 5 are the most:"));
+        assert_eq!(messages.len(), 2, "{messages:?}");
+        assert_eq!(messages[0], "the crate has 20001 lines, 20000 are the most");
+        assert!(messages[1].starts_with("6 files import each other in a circle, 5 are the most:"));
     }
 
     #[test]

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_but_executors_performs_calls() {
+    fn only_executors_perform_calls() {
         let cases: [(&str, &str, usize); 5] = [
             ("crates/serve/src/a.rs", "use counterfoil_tools::{FileTools, Wanted};", 1),
             ("crates/guard/src/call/a.rs", "\nlet x = counterfoil_tools::WebTools::new(s);", 2),

@@ -21,7 +21,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
                 continue;
             }
             for (at, line) in text.lines().enumerate() {
-                if stands_in(line, word) {
+                if occurs_in(line, word) {
                     let message = format!("`{word}` stands here");
                     complaints.push(Complaint::new(path, at + 1, message, help));
                 }
@@ -31,7 +31,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
     Ok(complaints)
 }
 
-fn stands_in(line: &str, word: &str) -> bool {
+fn occurs_in(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line.get(..at).and_then(|before| before.chars().next_back());
         let inside = |c: char| c.is_alphanumeric() || "._-~/*}".contains(c);
@@ -53,7 +53,7 @@ mod tests {
             ("an example.org page", "example.org", true),
         ];
         for (line, word, expected) in cases {
-            assert_eq!(stands_in(line, word), expected, "{line}");
+            assert_eq!(occurs_in(line, word), expected, "{line}");
         }
     }
 
