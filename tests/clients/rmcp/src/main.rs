@@ -27,13 +27,13 @@ async fn main() -> Result<(), Failure> {
     let arguments = arguments.as_object().cloned().unwrap_or_default();
     let call = CallToolRequestParams::new(tool.clone()).with_arguments(arguments);
     let result = serde_json::to_value(client.call_tool(call).await?)?;
-    let told = json!({
+    let report = json!({
         "tools": tools.len(),
         "text": result["content"][0]["text"],
         "error": result["isError"],
         "id": result["_meta"]["counterfoil/execution_id"],
     });
-    println!("{told}");
+    println!("{report}");
     client.cancel().await?;
     Ok(())
 }
