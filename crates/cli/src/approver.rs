@@ -10,7 +10,7 @@ use counterfoil_guard::{Approval, ApprovalReply, ApprovalRequest, Approver, BoxF
 use counterfoil_model::{Digest, ExactValue};
 use rustix::termios::QueueSelector;
 
-use crate::conversation::{Row, asked};
+use crate::conversation::{Row, question_rows};
 use crate::questions::{Asking, is_readable};
 use crate::terminal::Paint;
 
@@ -36,7 +36,7 @@ impl<P: Person> Asks<P> {
 /// A person who can be asked.
 pub(crate) trait Person: Send + Sync {
     /// Returns the person's decision on a call.
-    fn say(&self, asked: ApprovalQuestion) -> BoxFuture<'_, Word>;
+    fn say(&self, question: ApprovalQuestion) -> BoxFuture<'_, Word>;
 }
 
 /// A question to a person.
@@ -59,7 +59,7 @@ pub(crate) enum Word {
     Never,
     /// Use these arguments instead.
     Instead(String),
-    Nobody,
+    NoAnswer,
 }
 
 impl<P: Person> Approver for Asks<P> {
@@ -75,10 +75,10 @@ impl<P: Person> Approver for Asks<P> {
             let reason = Some("not in this session".to_owned());
             return Box::pin(async { ApprovalReply::Declined { by, reason } });
         }
-        let rows = asked(request.questions, request.wrong);
-        let said = self.person.say(ApprovalQuestion { rows, arguments: request.arguments.clone() });
+        let rows = question_rows(request.questions, request.wrong);
+        let word = self.person.say(ApprovalQuestion { rows, arguments: request.arguments.clone() });
         Box::pin(async move {
-            match said.await {
+            match word.await {
                 Word::Yes => ApprovalReply::Agreed(Approval::by(by)),
                 Word::YesForSession => ApprovalReply::Agreed(Approval::by(by).for_session()),
                 Word::No(reason) => ApprovalReply::Declined { by, reason },
@@ -87,7 +87,7 @@ impl<P: Person> Approver for Asks<P> {
                     ApprovalReply::Declined { by, reason: Some("not in this session".to_owned()) }
                 }
                 Word::Instead(arguments) => ApprovalReply::Changed { by, arguments },
-                Word::Nobody => ApprovalReply::Nobody,
+                Word::NoAnswer => ApprovalReply::Nobody,
             }
         })
     }
@@ -97,9 +97,9 @@ impl<P: Person> Approver for Asks<P> {
 pub(crate) struct AtTerminal;
 
 impl Person for AtTerminal {
-    fn say(&self, asked: ApprovalQuestion) -> BoxFuture<'_, Word> {
+    fn say(&self, question: ApprovalQuestion) -> BoxFuture<'_, Word> {
         let paint = Paint::for_errors();
-        let rows = asked.rows.iter().map(|row| row.painted(paint) + "\n");
+        let rows = question.rows.iter().map(|row| row.painted(paint) + "\n");
         // Clears the line, where a progress bar may be drawn.
         let clear = if paint.is_on() { "\r\x1b[K" } else { "" };
         let text = format!("{clear}{}{CHOICE}", rows.collect::<String>());
@@ -112,12 +112,12 @@ impl Person for AtTerminal {
             if !matches!(line.trim(), "e" | "edit") {
                 return Some(word(&line));
             }
-            let shown = format!("Current arguments: {}\nNew arguments: ", asked.arguments);
+            let shown = format!("Current arguments: {}\nNew arguments: ", question.arguments);
             Some(Word::Instead(answered(&shown, &still)?))
         });
         Box::pin(async move {
             let _waits = waits;
-            reading.await.ok().flatten().unwrap_or(Word::Nobody)
+            reading.await.ok().flatten().unwrap_or(Word::NoAnswer)
         })
     }
 }

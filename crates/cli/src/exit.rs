@@ -79,7 +79,7 @@ pub(crate) fn report(error: &anyhow::Error, out: &mut dyn Write) -> io::Result<E
         return Ok(Exit::Clean);
     }
     let paint = terminal::Paint::for_errors();
-    writeln!(out, "{}: {}", paint.error("error"), said(error))?;
+    writeln!(out, "{}: {}", paint.error("error"), joined(error))?;
     for cause in error.chain() {
         if let Some(Complaint { help: Some(help), .. }) = cause.downcast_ref() {
             writeln!(out, "  {}: {help}", paint.help("help"))?;
@@ -90,10 +90,10 @@ pub(crate) fn report(error: &anyhow::Error, out: &mut dyn Write) -> io::Result<E
 
 /// Joins the messages of the error and its causes, without repetitions: some errors repeat their
 /// cause.
-fn said(error: &anyhow::Error) -> String {
-    error.chain().fold(String::new(), |said, cause| match cause.to_string() {
-        cause if said.is_empty() => cause,
-        cause if said.ends_with(&cause) => said,
-        cause => format!("{said}: {cause}"),
+fn joined(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |text, cause| match cause.to_string() {
+        cause if text.is_empty() => cause,
+        cause if text.ends_with(&cause) => text,
+        cause => format!("{text}: {cause}"),
     })
 }

@@ -121,14 +121,14 @@ impl Input {
         }
     }
 
-    /// Opens the input, decompressed. `told` is called with the number of bytes after each read.
-    pub(crate) fn open<'a>(&self, told: impl Fn(usize) + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+    /// Opens the input, decompressed. `tick` is called with the number of bytes after each read.
+    pub(crate) fn open<'a>(&self, tick: impl Fn(usize) + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
         match &self.source {
-            Source::Stdin => decompressed(BufReader::new(Watched { inner: io::stdin(), told })),
+            Source::Stdin => decompressed(BufReader::new(Watched { inner: io::stdin(), tick })),
             Source::Text(text) => Ok(Box::new(Cursor::new(text.clone()))),
             Source::File(path) => {
                 let inner = files::open(path)?;
-                decompressed(BufReader::with_capacity(64 * 1024, Watched { inner, told }))
+                decompressed(BufReader::with_capacity(64 * 1024, Watched { inner, tick }))
             }
         }
     }
@@ -137,13 +137,13 @@ impl Input {
 /// A reader that reports how many bytes are read.
 struct Watched<R, T> {
     inner: R,
-    told: T,
+    tick: T,
 }
 
 impl<R: Read, T: Fn(usize)> Read for Watched<R, T> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(out)?;
-        (self.told)(count);
+        (self.tick)(count);
         Ok(count)
     }
 }

@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// The number of open questions on the terminal.
-static ASKED: AtomicUsize = AtomicUsize::new(0);
+static OPEN: AtomicUsize = AtomicUsize::new(0);
 
 /// The progress bar on the terminal.
 static BAR: Mutex<Option<ProgressBar>> = Mutex::new(None);
@@ -33,7 +33,7 @@ pub(crate) struct Asking;
 
 impl Asking {
     pub(crate) fn begin() -> Self {
-        ASKED.fetch_add(1, Ordering::SeqCst);
+        OPEN.fetch_add(1, Ordering::SeqCst);
         if let Some(bar) = &*bar() {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
@@ -43,7 +43,7 @@ impl Asking {
 
 impl Drop for Asking {
     fn drop(&mut self) {
-        ASKED.fetch_sub(1, Ordering::SeqCst);
+        OPEN.fetch_sub(1, Ordering::SeqCst);
         if let Some(bar) = &*bar() {
             bar.set_draw_target(ProgressDrawTarget::stderr());
         }
@@ -63,9 +63,9 @@ pub(crate) fn is_readable(from: &impl AsFd) -> bool {
 pub(crate) fn next_line() -> io::Result<Option<String>> {
     let stdin = io::stdin();
     loop {
-        if ASKED.load(Ordering::SeqCst) > 0 {
+        if OPEN.load(Ordering::SeqCst) > 0 {
             std::thread::sleep(LOOK);
-        } else if is_readable(&stdin) && ASKED.load(Ordering::SeqCst) == 0 {
+        } else if is_readable(&stdin) && OPEN.load(Ordering::SeqCst) == 0 {
             let mut line = Vec::new();
             let count = stdin.lock().read_until(b'\n', &mut line)?;
             return Ok((count > 0).then(|| String::from_utf8_lossy(&line).into_owned()));

@@ -29,10 +29,10 @@ impl Servers {
     /// Offers the present tools of each server that has announced a change. Returns a message for
     /// each change.
     pub(crate) async fn list_again(&mut self, guard: &Guard) -> Vec<String> {
-        let mut said = Vec::new();
+        let mut messages = Vec::new();
         for executor in &mut self.connected {
             let id = executor.id();
-            said.push(match executor.listed_again().await {
+            messages.push(match executor.listed_again().await {
                 Ok(None) => continue,
                 Ok(Some(changed)) => {
                     guard.unregister(&id);
@@ -47,7 +47,7 @@ impl Servers {
                 }
             });
         }
-        said
+        messages
     }
 }
 

@@ -53,7 +53,7 @@ pub(crate) fn find(options: &Options, workspace: &Path) -> anyhow::Result<Found>
 
 /// Returns the configured folders.
 pub(crate) fn named_folders(options: &Options) -> impl Iterator<Item = PathBuf> {
-    // Absolute, because a skill's command is told the path and may run in any folder.
+    // Absolute, because a skill's command gets the path and may run in any folder.
     let whole = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
     options.agent.skill_paths.iter().map(whole)
 }

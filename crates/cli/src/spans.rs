@@ -82,9 +82,9 @@ pub(crate) async fn beside_proxy<T>(guard: &Guard, _: &Proxy, work: impl Future<
 pub(crate) async fn beside<T>(_: &Guard, _: bool, work: impl Future<Output = T>) -> T {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     if set("OTEL_EXPORTER_OTLP_ENDPOINT") || set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") {
-        let told = "note: OpenTelemetry spans are not sent: this build lacks the feature `otel`";
+        let note = "note: OpenTelemetry spans are not sent: this build lacks the feature `otel`";
         // Standard error may be closed; the calls continue.
-        writeln!(io::stderr(), "{told}").ok();
+        writeln!(io::stderr(), "{note}").ok();
     }
     work.await
 }

@@ -17,7 +17,7 @@ use crate::files;
 
 /// The maximum number of Codex logs that are opened to find their folder, newest first; Codex files
 /// its logs by date.
-const ASKED: usize = 200;
+const MOST_OPENED: usize = 200;
 /// The maximum number of bytes read of a first line.
 const LONGEST_LINE: u64 = 1 << 20;
 
@@ -56,11 +56,11 @@ pub(crate) fn latest(
     let mut best: Option<(usize, LogFile)> = None;
     for agent in agents {
         for (at, log) in logs(homes, *agent).into_iter().enumerate() {
-            let asked = *agent != Agent::Codex || at < ASKED;
-            if asked && *agent == Agent::Codex && parent_of(&log.path).is_some() {
+            let is_opened = *agent != Agent::Codex || at < MOST_OPENED;
+            if is_opened && *agent == Agent::Codex && parent_of(&log.path).is_some() {
                 continue;
             }
-            let away = if asked { away(&log, here) } else { usize::MAX };
+            let away = if is_opened { away(&log, here) } else { usize::MAX };
             let order = |away: usize, log: &LogFile| (away, Reverse(log.modified));
             if best.as_ref().is_none_or(|(least, old)| order(away, &log) < order(*least, old)) {
                 best = Some((away, log));

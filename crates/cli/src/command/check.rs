@@ -149,7 +149,7 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     let mut inputs = inputs(&arguments.paths);
     if let Some(agent) = arguments.latest {
         inputs.extend(newest(agent)?);
-    } else if arguments.paths.is_empty() && !arguments.recorded.is_asked() {
+    } else if arguments.paths.is_empty() && !arguments.recorded.has_sessions() {
         inputs.extend(newest_of_each()?);
     }
     inputs.extend(arguments.recorded.inputs(global, &options)?);
@@ -445,9 +445,9 @@ impl Job {
         outcome.summary.foreign_answers += counts.foreign_answers;
         outcome.summary.without_tools += usize::from(counts.lacks_tools);
         let last = transcript.messages.len().saturating_sub(1);
-        let said: Vec<Finding> = findings.iter().filter(|f| f.turn == last).cloned().collect();
-        if self.answers && said.iter().any(|finding| finding.severity == Severity::Error) {
-            outcome.feedback = Some(feedback(&said));
+        let latest: Vec<Finding> = findings.iter().filter(|f| f.turn == last).cloned().collect();
+        if self.answers && latest.iter().any(|finding| finding.severity == Severity::Error) {
+            outcome.feedback = Some(feedback(&latest));
         }
         outcome.worst = outcome.worst.max(findings.iter().map(|f| f.severity).max());
         outcome.warnings += findings.iter().filter(|f| f.severity == Severity::Warning).count();

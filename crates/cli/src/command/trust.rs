@@ -45,8 +45,8 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let mut out = io::stdout().lock();
     if arguments.revoke {
         let was = config::revoke(&path)?;
-        let said = if was { "no longer trusted" } else { "was not trusted" };
-        writeln!(out, "{shown}: {said}")?;
+        let outcome = if was { "no longer trusted" } else { "was not trusted" };
+        writeln!(out, "{shown}: {outcome}")?;
         return Ok(Exit::Clean);
     }
     let text = files::read_text(&path).with_context(|| shown.clone())?;

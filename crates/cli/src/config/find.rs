@@ -188,7 +188,7 @@ fn layer(path: &Path, text: &str) -> anyhow::Result<Layer> {
 
 impl Configuration {
     /// Returns the file or variable that sets a key; `None` if its default is in force.
-    pub(super) fn said_in(&self, path: &[&str]) -> Option<&str> {
+    pub(super) fn source_of(&self, path: &[&str]) -> Option<&str> {
         self.layers.iter().find(|layer| at(&layer.says, path).is_some()).map(|l| l.name.as_str())
     }
 }

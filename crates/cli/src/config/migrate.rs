@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_twice_is_said_once_or_refused() {
+    fn what_is_set_twice_is_set_once_or_refused() {
         check(
             "[agent]\n# old\nmax_tool_retries = 3 # same\n\n[tools.retry]\nmax_attempts = 3\n",
             "\n# old\n# same\n[tools.retry]\nmax_attempts = 3\n",

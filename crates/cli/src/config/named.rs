@@ -76,14 +76,14 @@ fn no_skills(found: &Configuration) -> Option<(String, Complaint)> {
 /// Adds the file and line, or the variable, that sets the key.
 fn placed(found: &Configuration, key: &str, complaint: &Complaint) -> Complaint {
     let path: Vec<&str> = key.split(['.', '[']).filter(|part| !part.ends_with(']')).collect();
-    let Some(said) = found.said_in(&path) else {
+    let Some(source) = found.source_of(&path) else {
         return Complaint::new(complaint.to_string())
             .maybe_help(complaint.advice().map(str::to_owned));
     };
-    let file = found.files.iter().find(|file| file.display().to_string() == said);
+    let file = found.files.iter().find(|file| file.display().to_string() == source);
     let line = file.and_then(|file| line_of(&files::read_text(file).ok()?, key));
     let line = line.map_or_else(String::new, |line| format!(":{line}"));
-    Complaint::new(format!("{said}{line}: {complaint}"))
+    Complaint::new(format!("{source}{line}: {complaint}"))
         .maybe_help(complaint.advice().map(str::to_owned))
 }
 

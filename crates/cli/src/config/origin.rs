@@ -442,7 +442,7 @@ mod tests {
     }
 
     /// The wording in the docs.
-    fn said(may: May) -> &'static str {
+    fn wording(may: May) -> &'static str {
         match may {
             May::Say => "anything",
             May::NotSay => "nothing",
@@ -460,7 +460,7 @@ mod tests {
 
     #[test]
     fn the_page_says_of_each_key_what_a_project_may_say() {
-        let rows = KEYS.iter().map(|(key, may)| format!("| `{key}` | {} |\n", said(*may)));
+        let rows = KEYS.iter().map(|(key, may)| format!("| `{key}` | {} |\n", wording(*may)));
         let table =
             format!("| key | a project's file may set |\n|---|---|\n{}", rows.collect::<String>());
         let page = include_str!("../../../../docs/configuration.md");

@@ -54,8 +54,8 @@ fn are_numbers(section: &str, table: &DeTable<'_>) -> Result<(), Problem> {
 
 /// Reports the first invalid obligation, with its position.
 fn obligations_make_sense(table: &DeTable<'_>, options: &Options) -> Result<(), Problem> {
-    for (at, said) in options.obligations.iter().enumerate() {
-        let Err(wrong) = said.checked() else { continue };
+    for (at, obligation) in options.obligations.iter().enumerate() {
+        let Err(wrong) = obligation.checked() else { continue };
         let list = table.get("obligations").and_then(|list| list.get_ref().as_array());
         let offset = list.and_then(|list| list.get(at)).map_or(0, |one| one.span().start);
         let help = match wrong {

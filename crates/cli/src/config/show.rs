@@ -28,7 +28,7 @@ fn section<'s>(
     let (mut own, mut below) = (String::new(), Vec::new());
     for (key, inner) in node.keys() {
         path.push(key);
-        let origin = configuration.said_in(path).map(|origin| format!("  # {origin}"));
+        let origin = configuration.source_of(path).map(|origin| format!("  # {origin}"));
         let origin = origin.unwrap_or_default();
         match (inner.kind(), table.get(key)) {
             (Kind::Section, Some(Value::Table(table))) => {

@@ -206,8 +206,8 @@ impl Begun {
         while let Ok(outcome) = self.reloads.try_recv() {
             rows.push(self.reloaded(outcome));
         }
-        let said = self.servers.list_again(self.agent.guard()).await;
-        rows.extend(said.iter().map(|said| noted(said)));
+        let changes = self.servers.list_again(self.agent.guard()).await;
+        rows.extend(changes.iter().map(|change| noted(change)));
         rows
     }
 

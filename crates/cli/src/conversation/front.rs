@@ -35,7 +35,7 @@ pub(crate) trait Front {
 /// The next event.
 pub(crate) enum Next {
     /// The user's message; `None` when the user leaves.
-    Said(Option<String>),
+    Message(Option<String>),
     /// A task is due.
     Due(Box<Due>),
 }

@@ -16,7 +16,7 @@ use super::LOOK_AT_TASKS;
 use super::begin::Begun;
 use super::front::{Front, Next};
 use super::row::Row;
-use super::seen::{Seen, behind, doubts, seen, under_way};
+use super::seen::{Seen, doubts, seen, turn_summary, under_way};
 use crate::questions::{draw, next_line};
 use crate::signals::interrupted;
 use crate::terminal::Paint;
@@ -47,12 +47,12 @@ impl Front for Lines {
             tokio::select! {
                 line = &mut *waits => {
                     self.reading = None;
-                    return Ok(Next::Said(line??));
+                    return Ok(Next::Message(line??));
                 }
                 () = tokio::time::sleep(LOOK_AT_TASKS) => {}
                 () = interrupted() => {
                     writeln!(io::stderr())?;
-                    return Ok(Next::Said(None));
+                    return Ok(Next::Message(None));
                 }
             }
             if let Some(due) = begun.due() {
@@ -91,9 +91,9 @@ impl Front for Lines {
         write!(out, "{text}{gap}")?;
         out.flush()?;
         self.show(&doubts(turned))?;
-        let behind = behind(turned);
-        if self.talks && !behind.is_empty() {
-            self.show(&[Row::plain(format!("  {behind}: /why"))])?;
+        let summary = turn_summary(turned);
+        if self.talks && !summary.is_empty() {
+            self.show(&[Row::plain(format!("  {summary}: /why"))])?;
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ pub(crate) use front::{Front, Next};
 pub(crate) use lines::Lines;
 pub(crate) use row::{Row, Tone, rows};
 pub(crate) use screen::{Screen, ScreenPerson, is_for_a_screen};
-pub(crate) use seen::{asked, behind, complaint, why, wrong};
+pub(crate) use seen::{complaint, question_rows, turn_summary, why, wrong};
 
 /// The interval between checks for due tasks.
 pub(crate) const LOOK_AT_TASKS: Duration = Duration::from_secs(1);

@@ -38,7 +38,7 @@ pub(crate) fn seen(what: &TurnEvent<'_>) -> Seen {
         TurnEvent::HeldBack(findings) => {
             let head =
                 Row::new(Tone::Wrong, "checked").and(Tone::Plain, ": an answer was held back");
-            Seen::Rows([vec![head], told_once(findings)].concat())
+            Seen::Rows([vec![head], finding_rows(findings)].concat())
         }
         TurnEvent::Unjudged(why) => note(format!("the judge did not read the answer: {why}")),
         TurnEvent::Cut => note("the model's answer was cut off at its length limit".to_owned()),
@@ -93,7 +93,7 @@ fn called(call: &ToolCall, answer: &Answer) -> Vec<Row> {
 }
 
 /// Formats each finding on one line, without duplicates.
-pub(crate) fn told_once(findings: &[Finding]) -> Vec<Row> {
+pub(crate) fn finding_rows(findings: &[Finding]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for finding in findings {
         let (tone, word) = match finding.severity {
@@ -113,11 +113,11 @@ pub(crate) fn told_once(findings: &[Finding]) -> Vec<Row> {
 
 /// Returns the findings about an answer that is shown.
 pub(crate) fn doubts(turned: &Turned) -> Vec<Row> {
-    if turned.accepted { told_once(&turned.findings) } else { Vec::new() }
+    if turned.accepted { finding_rows(&turned.findings) } else { Vec::new() }
 }
 
 /// Summarises the receipts, findings and held-back answers of a turn on one line, if there are any.
-pub(crate) fn behind(turned: &Turned) -> String {
+pub(crate) fn turn_summary(turned: &Turned) -> String {
     let count = |count: usize, one: &str| match count {
         0 => None,
         1 => Some(format!("1 {one}")),
@@ -154,7 +154,7 @@ pub(crate) fn why(guard: &Guard, last: Option<&Turned>) -> anyhow::Result<Vec<Ro
     }
     if !last.findings.is_empty() {
         rows.push(Row::new(Tone::Strong, "Findings"));
-        rows.extend(told_once(&last.findings));
+        rows.extend(finding_rows(&last.findings));
     }
     rows.push(Row::new(Tone::Strong, "Verdict"));
     rows.push(Row::plain(match (last.accepted, last.findings.is_empty()) {
@@ -185,7 +185,7 @@ pub(crate) fn begins(due: &Due) -> Vec<Row> {
 }
 
 /// Explains why the user is asked.
-pub(crate) fn asked(questions: &[Question], wrong: Option<&str>) -> Vec<Row> {
+pub(crate) fn question_rows(questions: &[Question], wrong: Option<&str>) -> Vec<Row> {
     let whys = questions.iter().map(|question| {
         let why = format!(" asks: {}", visible(&question.why));
         Row::new(Tone::Note, format!("the `{}` gate", question.gate)).and(Tone::Plain, why)

@@ -47,7 +47,7 @@ enum Answered {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Source {
-    Asked,
+    Fresh,
     Kept,
 }
 
@@ -73,7 +73,7 @@ impl Judging {
                 Answered::Unjudged(reason) => *judged.unjudged.entry(reason).or_default() += 1,
                 Answered::Read(turn, reading, source) => {
                     match source {
-                        Source::Asked => judged.asked += 1,
+                        Source::Fresh => judged.asked += 1,
                         Source::Kept => judged.kept += 1,
                     }
                     judged.dropped += reading.dropped;
@@ -101,7 +101,7 @@ impl Judging {
         let source = Mutex::new(Source::Kept);
         let opinion = |case: &Case<'_>| {
             let (given, from) = self.opinion(case)?;
-            if from == Source::Asked
+            if from == Source::Fresh
                 && let Ok(mut source) = source.lock()
             {
                 *source = from;
@@ -109,7 +109,7 @@ impl Judging {
             Ok(given)
         };
         let read = read(record.up_to(turn), &self.options, &opinion)?;
-        let from = source.lock().map_or(Source::Asked, |source| *source);
+        let from = source.lock().map_or(Source::Fresh, |source| *source);
         Some(match read {
             Ok(reading) => Answered::Read(turn, reading, from),
             Err(reason) => Answered::Unjudged(reason),
@@ -162,7 +162,7 @@ impl Judging {
     fn opinion(&self, case: &Case<'_>) -> Result<(Given, Source), String> {
         let digest = digest(case);
         if let Some(given) = self.fresh.lock().ok().and_then(|mut fresh| fresh.remove(&digest)) {
-            return Ok((given, Source::Asked));
+            return Ok((given, Source::Fresh));
         }
         let name = self.judge.as_ref().map(|judge| judge.name());
         if let Some(kept) = self.opinions.about(digest, name) {
@@ -184,7 +184,7 @@ impl Judging {
         let (given, tokens) = ask(judge.as_ref(), case, random)?;
         self.tokens.fetch_add(tokens, Ordering::Relaxed);
         self.opinions.keep(&OpinionLine::new(digest, &given.judge, given.opinion.clone()))?;
-        Ok((given, Source::Asked))
+        Ok((given, Source::Fresh))
     }
 
     /// Creates a thread pool for judges, which mostly wait.

@@ -52,9 +52,9 @@ fn at_port(port: u16, model: &str, time: Duration) -> Option<ModelJudge> {
         let settings = options.resolve(|_| Err(String::new())).ok()?;
         ModelJudge::new(&options.name, Provider::new(settings)).ok()
     };
-    let asked = of("any", time)?;
-    let listed = async { tokio::time::timeout(PATIENCE, asked.provider.models()).await };
-    let models = asked.wait_for(listed).ok()?;
+    let probe = of("any", time)?;
+    let listed = async { tokio::time::timeout(PATIENCE, probe.provider.models()).await };
+    let models = probe.wait_for(listed).ok()?;
     let mut models = models.ok()?.ok()?.into_iter();
     let found = models.find(|name| model.is_empty() || name == model)?;
     of(&found, time)
@@ -72,8 +72,8 @@ impl Judge for ModelJudge {
             tools: Vec::new(),
         };
         let mut ignore = |_| {};
-        let asked = self.wait_for(self.provider.chat(&request, &mut ignore))?;
-        let reply = asked.map_err(|error| format!("`{}`: {error}", self.name))?;
+        let result = self.wait_for(self.provider.chat(&request, &mut ignore))?;
+        let reply = result.map_err(|error| format!("`{}`: {error}", self.name))?;
         if reply.stop == Stop::Refused {
             return Err(format!("`{}` refused to answer", self.name));
         }

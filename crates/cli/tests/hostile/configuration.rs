@@ -93,8 +93,8 @@ fn programs(stage: &mut Stage) {
         ),
     ] {
         stage.write("dev/project/counterfoil.toml", project);
-        let said = stage.shell(&format!("echo x > {ran}"), &[]);
-        stage.tried(name, !stage.path("outside/ran").exists(), || said);
+        let output = stage.shell(&format!("echo x > {ran}"), &[]);
+        stage.tried(name, !stage.path("outside/ran").exists(), || output);
         let _ = std::fs::remove_file(&ran);
     }
 }

@@ -34,17 +34,17 @@ fn logs_do_not_write_into_terminals_and_reports() {
     let mut stage = Stage::new();
     for format in ["text", "json", "jsonl", "sarif", "junit", "github", "markdown"] {
         for (name, c) in RAW {
-            let said = checked(&stage, format, &c.to_string());
+            let output = checked(&stage, format, &c.to_string());
             // JSON may contain any character except controls; escaping others is up to its
             // consumer.
             let json = matches!(format, "json" | "jsonl" | "sarif") && !c.is_control();
-            let held = json || !said.contains(c);
+            let held = json || !output.contains(c);
             let name = format!("{format}: {name}");
             stage.tried(name, held, || "it is passed on".to_owned());
         }
         for text in TEXTS {
-            let said = checked(&stage, format, text);
-            let wrong = acts(format, &said);
+            let output = checked(&stage, format, text);
+            let wrong = acts(format, &output);
             let seen = || wrong.unwrap_or_default().to_owned();
             stage.tried(format!("{format}: {text:?}"), wrong.is_none(), seen);
         }
@@ -92,25 +92,25 @@ fn without_code(markdown: &str) -> String {
 }
 
 /// Returns what the output would trigger, if anything.
-fn acts(format: &str, said: &str) -> Option<&'static str> {
-    let shown = if format == "markdown" { without_code(said) } else { said.to_owned() };
-    let said = shown.as_str();
+fn acts(format: &str, output: &str) -> Option<&'static str> {
+    let shown = if format == "markdown" { without_code(output) } else { output.to_owned() };
+    let output = shown.as_str();
     let own = |line: &&str| {
         ["::error file=", "::warning file=", "::notice title=counterfoil"]
             .iter()
             .any(|own| line.starts_with(own))
     };
-    let command = said.lines().find(|line| {
+    let command = output.lines().find(|line| {
         line.starts_with("::") && !own(line)
             || line.starts_with("::error file=x:")
             || line.starts_with("##[")
     });
     match format {
         "github" | "text" | "markdown" if command.is_some() => Some("a command of a runner"),
-        "junit" if said.contains("<script") || said.contains("<img") => Some("an element"),
-        "markdown" if said.contains("<script") || said.contains("<img") => Some("an element"),
-        "markdown" if said.contains("](javascript") || said.contains("![i](") => Some("a link"),
-        "json" | "sarif" if serde_json::from_str::<Value>(said).is_err() => Some("no JSON"),
+        "junit" if output.contains("<script") || output.contains("<img") => Some("an element"),
+        "markdown" if output.contains("<script") || output.contains("<img") => Some("an element"),
+        "markdown" if output.contains("](javascript") || output.contains("![i](") => Some("a link"),
+        "json" | "sarif" if serde_json::from_str::<Value>(output).is_err() => Some("no JSON"),
         _ => None,
     }
 }

@@ -91,8 +91,8 @@ fn verdicts(stage: &Stage, command: &str, printed: &str) -> Vec<String> {
     let path = stage.write("log.jsonl", lines.map(|line| format!("{line}\n")).concat());
     let ran =
         stage.run(&["--no-config", "check", &path, "--format", "json", "--show-supported"], "");
-    let said = ran.json();
-    let claims = said.get("claims").and_then(Value::as_array).cloned().unwrap_or_default();
+    let report = ran.json();
+    let claims = report.get("claims").and_then(Value::as_array).cloned().unwrap_or_default();
     let of_tests = claims.iter().filter(|claim| {
         let text = claim.pointer("/claim/text").and_then(Value::as_str).unwrap_or_default();
         text.contains("pass")

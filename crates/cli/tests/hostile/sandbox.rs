@@ -208,10 +208,10 @@ fn a_command_does_not_open_the_user_s_terminal() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(said.contains("done"), "the command did not run: {said}");
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(stdout.contains("done"), "the command did not run: {stdout}");
     // The echoed command has quotation marks; a line for a reached device does not.
-    assert!(!said.lines().any(|line| line.trim_start().starts_with("REACHED /dev")), "{said}");
+    assert!(!stdout.lines().any(|line| line.trim_start().starts_with("REACHED /dev")), "{stdout}");
 }
 
 #[test]
@@ -219,8 +219,8 @@ fn the_mode_of_the_state_folder_cannot_be_changed() {
     let stage = Stage::new();
     let state = text(&stage.path("state"));
     stage.shell(&format!("chmod 000 {state}; chmod 777 {state}"), &[]);
-    let said = stage.shell("echo still-works", &[]);
-    assert!(said.contains("still-works") && !said.contains("denied"), "{said}");
+    let output = stage.shell("echo still-works", &[]);
+    assert!(output.contains("still-works") && !output.contains("denied"), "{output}");
 }
 
 const TRANSACTIONS: &str =
@@ -245,8 +245,8 @@ fn a_rollback_does_not_follow_a_link() {
         stage.write("dev/project/swap.sh", format!("mv sub old\nln -s {outside} sub\n"));
         let before = tree(&stage);
         let command = format!("{command}; sh swap.sh; exit 1");
-        let said = stage.shell(&command, &["--config", &settings]);
-        stage.tried(format!("{name} through a link"), tree(&stage) == before, || said);
+        let output = stage.shell(&command, &["--config", &settings]);
+        stage.tried(format!("{name} through a link"), tree(&stage) == before, || output);
     }
     stage.end();
 }
@@ -259,8 +259,8 @@ fn a_snapshot_does_not_read_through_a_link() {
     std::os::unix::fs::symlink(stage.home().join(".ssh"), stage.work().join("a")).unwrap();
     let command = "echo changed > a/id_ed25519; unlink a; mkdir a; exit 1";
     stage.shell(command, &["--config", &settings]);
-    let said = stage.shell("cat a/id_ed25519", &[]);
-    assert!(!said.contains(SECRET), "the key was printed");
+    let output = stage.shell("cat a/id_ed25519", &[]);
+    assert!(!output.contains(SECRET), "the key was printed");
 }
 
 /// The user put files into what the agent created.
@@ -277,8 +277,8 @@ fn an_undo_keeps_what_the_user_added() {
         let arguments = json!({ "command": command }).to_string();
         let run = ["--config", &settings, "run", "shell", "--from-agent", "--json", "--args"];
         let ran = stage.run(&[&run[..], &[arguments.as_str()]].concat(), "");
-        let said = ran.json();
-        let id = said["execution_id"].as_str().unwrap_or_else(|| panic!("{}", ran.shown()));
+        let receipt = ran.json();
+        let id = receipt["execution_id"].as_str().unwrap_or_else(|| panic!("{}", ran.shown()));
         std::fs::write(stage.work().join(mine), SECRET).unwrap();
         let undone = stage.run(&["--config", &settings, "undo", id], "");
         stage.tried(command, stage.work().join(mine).exists(), || undone.shown());

@@ -42,8 +42,8 @@ pub(crate) struct Ran {
 impl Ran {
     /// The start of its output, on one line.
     pub(crate) fn shown(&self) -> String {
-        let said = if self.out.trim().is_empty() { &self.err } else { &self.out };
-        said.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect()
+        let text = if self.out.trim().is_empty() { &self.err } else { &self.out };
+        text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(160).collect()
     }
 
     pub(crate) fn json(&self) -> Value {

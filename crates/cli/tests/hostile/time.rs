@@ -94,9 +94,9 @@ fn many(stage: &mut Stage, count: usize) {
         messages
             .push(json!({ "role": "tool", "tool_call_id": format!("c{i}"), "content": printed }));
     }
-    let said: String =
+    let claims: String =
         (0..count).map(|i| format!("I ran tests/test_{i}.py and it passed. ")).collect();
-    messages.push(json!({ "role": "assistant", "content": said }));
+    messages.push(json!({ "role": "assistant", "content": claims }));
     log(stage, "claims against as many calls", &json!({ "messages": messages }));
 }
 

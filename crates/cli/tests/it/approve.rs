@@ -16,12 +16,12 @@ fn only_what_waits_for_somebody_is_approved() {
     let denied = spawn(&desk, &["run", "shell", "--json", "--args", &args]);
     let whole: Value = serde_json::from_str(&denied.out).unwrap();
     let id = whole["execution_id"].as_str().unwrap();
-    for (id, told) in [
+    for (id, expected) in [
         (id, "is not waiting for approval: "),
         ("shell_1_00000000", "no receipt for `shell_1_00000000`"),
     ] {
         let ran = spawn(&desk, &["approve", id]);
         assert_eq!(ran.code, 2, "{ran}");
-        assert!(ran.err.contains(told), "{ran}");
+        assert!(ran.err.contains(expected), "{ran}");
     }
 }

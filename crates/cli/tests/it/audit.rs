@@ -434,7 +434,7 @@ fn a_log_that_was_changed() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn what_is_missing_is_reported() {
     let desk = Desk::with(&[("state/.keep", ""), ("nonsense.txt", "nonsense")]);
     assert_snapshot!(run(&desk, "tail"), @r"
     exit 2

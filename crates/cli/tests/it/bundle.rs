@@ -47,13 +47,13 @@ fn record(state: &Path, salt: u64) -> Ledger {
         let stored = stored.iter().map(|bytes| bytes.to_vec()).collect();
         ledger.append(session, draft, stored).wait().unwrap();
     };
-    let (tools, said, binary) =
+    let (tools, message, binary) =
         (&b"[]"[..], "Is it <done>? \u{1f600}".as_bytes(), &b"\xff\x00\xfe"[..]);
-    let told = b"It is done.";
+    let answer = b"It is done.";
     append("s1", json!({ "event": "began", "tools": Digest::of_bytes(tools), "at": 1 }), &[tools]);
     append("s2", opened("shell_1793620800000_0000000a", &json!({ "command": "ls" })), &[]);
-    let text = Digest::of_bytes(said);
-    append("s1", json!({ "event": "said", "role": "user", "text": text, "at": 1 }), &[said]);
+    let text = Digest::of_bytes(message);
+    append("s1", json!({ "event": "said", "role": "user", "text": text, "at": 1 }), &[message]);
     let odd = json!({
         "command": "echo '</script>' \u{2028}\u{0}\u{7f}", "numbers": [0.1, 1e21, 1e-7, -3, 1.5e300, 123_456_789_012_345_680_000_u128 as f64],
         "long": [1_234_567_890_123_456_789_u64, u64::MAX, i64::MIN],
@@ -93,25 +93,25 @@ fn record(state: &Path, salt: u64) -> Ledger {
     }
     append("s1", failed, &[binary]);
     // Decisions of people, and a cleared session.
-    let asked = Digest::of_bytes(b"sudo ls");
+    let digest = Digest::of_bytes(b"sudo ls");
     append(
         "s1",
-        json!({ "event": "approved", "arguments_digest": asked, "tool": "shell", "by": "ada",
+        json!({ "event": "approved", "arguments_digest": digest, "tool": "shell", "by": "ada",
                 "reason": "once", "lasts": "once" }),
         &[],
     );
     append(
         "s1",
-        json!({ "event": "declined", "arguments_digest": asked, "tool": "shell", "by": "ada",
+        json!({ "event": "declined", "arguments_digest": digest, "tool": "shell", "by": "ada",
                 "reason": "no <more>" }),
         &[],
     );
     append("s1", json!({ "event": "cleared" }), &[]);
     append(
         "s1",
-        json!({ "event": "judged", "answer": Digest::of_bytes(told), "at": 1, "window_secs": 0,
+        json!({ "event": "judged", "answer": Digest::of_bytes(answer), "at": 1, "window_secs": 0,
                 "findings": [] }),
-        &[told],
+        &[answer],
     );
     append("s2", closed("shell_1793620800000_0000000a", "completed", b""), &[b""]);
     append("s1", json!({ "event": "ended" }), &[]);
@@ -181,7 +181,7 @@ pub(crate) const VERIFIER: &str =
     concat!(env!("CARGO_MANIFEST_DIR"), "/src/command/guarded/audit/bundle/verify.py");
 
 /// What a program in Python, which can import the verifier, prints for each line of its input.
-pub(crate) fn in_python(folder: &Path, program: &str, asked: String) -> Vec<Value> {
+pub(crate) fn in_python(folder: &Path, program: &str, lines: String) -> Vec<Value> {
     std::fs::copy(VERIFIER, folder.join("verify.py")).unwrap();
     let mut child = Command::new("python3")
         .args(["-c", program])
@@ -191,11 +191,11 @@ pub(crate) fn in_python(folder: &Path, program: &str, asked: String) -> Vec<Valu
         .spawn()
         .unwrap();
     let mut input = child.stdin.take().unwrap();
-    let writing = std::thread::spawn(move || input.write_all(asked.as_bytes()));
+    let writing = std::thread::spawn(move || input.write_all(lines.as_bytes()));
     let output = child.wait_with_output().unwrap();
     writing.join().unwrap().unwrap();
-    let said = String::from_utf8(output.stdout).unwrap();
-    said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 pub(crate) fn all_agree(
@@ -205,8 +205,8 @@ pub(crate) fn all_agree(
 ) -> Vec<Rows> {
     let expected: Vec<Rows> = bundles.iter().map(ours).collect();
     if has_python() {
-        let asked = bundles.iter().map(|(line, key)| format!("{}\n", json!([line, key])));
-        let found = in_python(folder, IN_PYTHON, asked.collect());
+        let lines = bundles.iter().map(|(line, key)| format!("{}\n", json!([line, key])));
+        let found = in_python(folder, IN_PYTHON, lines.collect());
         assert_eq!(found.len(), expected.len());
         for ((found, expected), name) in found.iter().zip(&expected).zip(names) {
             assert_eq!(*found, json!(expected), "verify.py says of `{name}`");
@@ -229,10 +229,10 @@ fn with_text(bundle: &mut Value, pointer: &str, change: &dyn Fn(&str) -> String)
 fn signed(note: &str, change: &dyn Fn(&mut Vec<u8>)) -> String {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
-    let (said, signature) = note.trim_end().rsplit_once(' ').unwrap();
+    let (text, signature) = note.trim_end().rsplit_once(' ').unwrap();
     let mut bytes = STANDARD.decode(signature).unwrap();
     change(&mut bytes);
-    format!("{said} {}\n", STANDARD.encode(bytes))
+    format!("{text} {}\n", STANDARD.encode(bytes))
 }
 
 /// Adds the order of the group to the second half of a signature, which lax verifiers accept.
@@ -251,18 +251,18 @@ fn with_larger_scalar(signature: &mut [u8]) {
 
 /// Returns a note signed by the neutral point, a key that accepts any signature.
 fn by_no_key(note: &str) -> String {
-    let (said, _) = note.rsplit_once("\n\n").unwrap();
-    let name = said.split('\n').next().unwrap();
-    let said = format!(
+    let (text, _) = note.rsplit_once("\n\n").unwrap();
+    let name = text.split('\n').next().unwrap();
+    let text = format!(
         "{}\nAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-        said.rsplit_once('\n').unwrap().0
+        text.rsplit_once('\n').unwrap().0
     );
     let key =
         counterfoil_ledger::PublicKey::from_bytes(std::array::from_fn(|at| u8::from(at == 0)));
     let verifier = key.verifier_key(name);
     let short = verifier.split('+').nth(1).unwrap();
     let short = u32::from_str_radix(short, 16).unwrap().to_be_bytes();
-    let note = format!("{said}\n\n\u{2014} {name} AAAA\n");
+    let note = format!("{text}\n\n\u{2014} {name} AAAA\n");
     signed(&note, &|bytes| {
         *bytes = [&short[..], &[1], &[0; 63]].concat();
     })
@@ -479,8 +479,8 @@ fn what_was_changed_is_found_by_all_in_the_same_words() {
     let expected = expected.chain(names.iter().skip(2 + CHANGES.len()).map(|n| (n.as_str(), "")));
     for ((sound, rows), (name, row)) in rest.iter().zip(expected) {
         let says = |mark: &str| ["BROKEN", "none"].contains(&mark);
-        let said = rows.iter().any(|(mark, what)| says(mark) && what.starts_with(row));
-        assert!(!sound && said, "{name}: {rows:#?}");
+        let is_reported = rows.iter().any(|(mark, what)| says(mark) && what.starts_with(row));
+        assert!(!sound && is_reported, "{name}: {rows:#?}");
     }
     println!("{} changes, all found", rest.len());
 }
@@ -537,8 +537,8 @@ fn what_shows_nothing_is_open_or_no_bundle() {
         all_agree(desk.path(), &names, &bundles).iter().zip(&cases)
     {
         assert_eq!(*sound, *mark == "open  ", "{name}: {rows:#?}");
-        let said = rows.iter().any(|(found, said)| found == mark && said.starts_with(what));
-        assert!(said, "{name}: {rows:#?}");
+        let is_reported = rows.iter().any(|(found, text)| found == mark && text.starts_with(what));
+        assert!(is_reported, "{name}: {rows:#?}");
     }
     // Through the command lines, with files of every kind.
     let page = desk.run("audit bundle --session s1 -o - --state state").out;
@@ -587,8 +587,8 @@ fn what_shows_nothing_is_open_or_no_bundle() {
     ] {
         let ours = desk.run(&format!("audit verify-bundle {name} --public-key {key}"));
         assert_eq!(ours.code, code, "{name}: {ours}");
-        let said = if code == 2 { &ours.err } else { &ours.out };
-        assert!(said.contains(says), "{name}: {ours}");
+        let output = if code == 2 { &ours.err } else { &ours.out };
+        assert!(output.contains(says), "{name}: {ours}");
         let json =
             desk.run(&format!("audit verify-bundle {name} --public-key {key} --format json"));
         assert_eq!(json.out.contains("\"verified\": true"), name == kind, "{name}: {json}");
@@ -694,7 +694,7 @@ fn keys_from_elsewhere() {
 
 /// Reports what is left out of a bundle, if it cannot be verified.
 #[test]
-fn what_is_not_in_a_bundle_is_said() {
+fn what_is_not_in_a_bundle_is_reported() {
     let Made { desk, ledger, key, .. } = made();
     let id = |n: &str| format!("shell_1793620800000_0000000{n}");
     let since = Some(1_793_620_807_000);
@@ -858,10 +858,10 @@ fn the_command_line() {
             line.replacen("FILE", "page.html", 1).replace("FILE", file).replace("KEY", key);
         let output =
             Command::new("sh").args(["-c", &script]).current_dir(desk.path()).output().unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{script}: {said}");
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{script}: {stdout}");
         if code < 2 {
-            assert_eq!(said, if code == 0 { &*verified.out } else { &*broken.out }, "{script}");
+            assert_eq!(stdout, if code == 0 { &*verified.out } else { &*broken.out }, "{script}");
         }
     }
     let output = Command::new("python3")

@@ -133,18 +133,18 @@ fn the_verifier_has_the_same_canonical_forms() {
         let cells = line.strip_prefix("| `")?.strip_suffix("` |")?;
         <[&str; 3]>::try_from(cells.split("` | `").collect::<Vec<_>>()).ok()
     });
-    let asked: Vec<(&str, u32, &str)> = rows
+    let cases: Vec<(&str, u32, &str)> = rows
         .flat_map(|[written, first, second]| [(written, 1, first), (written, 2, second)])
         .collect();
-    assert!(asked.len() > 80, "{}", asked.len());
+    assert!(cases.len() > 80, "{}", cases.len());
     let desk = Desk::with(&[]);
     if !has_python() {
         return;
     }
-    let lines = asked.iter().map(|(written, form, _)| format!("{}\n", json!([written, form])));
-    let said = in_python(desk.path(), IN_PYTHON, lines.collect());
-    assert_eq!(said.len(), asked.len());
-    for (said, (written, form, expected)) in said.iter().zip(&asked) {
-        assert_eq!(said, expected, "{written} in form {form}");
+    let lines = cases.iter().map(|(written, form, _)| format!("{}\n", json!([written, form])));
+    let printed = in_python(desk.path(), IN_PYTHON, lines.collect());
+    assert_eq!(printed.len(), cases.len());
+    for (printed, (written, form, expected)) in printed.iter().zip(&cases) {
+        assert_eq!(printed, expected, "{written} in form {form}");
     }
 }

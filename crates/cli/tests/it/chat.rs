@@ -13,7 +13,7 @@ use crate::{Desk, Ran};
 pub(crate) fn model(replies: Vec<Value>) -> (u16, Receiver<Value>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let (asked, question) = channel();
+    let (sender, question) = channel();
     std::thread::spawn(move || {
         for reply in replies {
             let Ok((mut stream, _)) = listener.accept() else { return };
@@ -26,7 +26,7 @@ pub(crate) fn model(replies: Vec<Value>) -> (u16, Receiver<Value>) {
             }
             let text = String::from_utf8_lossy(&request).into_owned();
             let body = text.split_once("\r\n\r\n").unwrap().1;
-            let _ = asked.send(serde_json::from_str(body).unwrap());
+            let _ = sender.send(serde_json::from_str(body).unwrap());
             let body = json!({ "choices": [{ "message": reply, "finish_reason": "stop" }] });
             let answer = http("200 OK\r\nconnection: close", &body.to_string());
             let _ = stream.write_all(answer.as_bytes());
@@ -117,7 +117,7 @@ fn a_judge_reads_answers_where_the_user_wants_it() {
 
 #[test]
 fn a_session_goes_on_and_receipts_stand_in_the_ledger() {
-    let (port, asked) = model(vec![
+    let (port, requests) = model(vec![
         calls("memory_save", &json!({ "text": "The door is green." })),
         says("I have noted that the door is green."),
         calls("memory_search", &json!({ "query": "door" })),
@@ -131,8 +131,8 @@ fn a_session_goes_on_and_receipts_stand_in_the_ledger() {
     assert!(id.starts_with("memory_save_"), "{id}");
     let second = chat(&desk, &["--session", "s", "-p", "And?"], "What colour is it?");
     assert_eq!((second.code, second.out.as_str()), (0, "The note says that the door is green.\n"));
-    let requests: Vec<Value> = asked.iter().take(4).collect();
-    let said: Vec<&str> = requests[2]["messages"]
+    let requests: Vec<Value> = requests.iter().take(4).collect();
+    let messages: Vec<&str> = requests[2]["messages"]
         .as_array()
         .unwrap()
         .iter()
@@ -144,7 +144,7 @@ fn a_session_goes_on_and_receipts_stand_in_the_ledger() {
         "I have noted that the door is green.",
         "And?\n\nWhat colour is it?",
     ];
-    assert_eq!(said, expected);
+    assert_eq!(messages, expected);
     // The text of a note comes with its origin.
     let result = requests[3]["messages"].as_array().unwrap().last().unwrap()["content"].clone();
     let result = result.as_str().unwrap();
@@ -156,17 +156,17 @@ fn a_session_goes_on_and_receipts_stand_in_the_ledger() {
 #[test]
 fn a_resumed_session_shows_the_model_the_ids_that_it_saw() {
     for show_id in ["metadata", "trailer", "embed"] {
-        let (port, asked) = model(vec![
+        let (port, requests) = model(vec![
             calls("read_file", &json!({ "path": "notes.txt" })),
             says("The file says that the door is green."),
             says("I do not know the id."),
         ]);
         let desk = desk(port, &format!("[tools]\nshow_id = \"{show_id}\""));
-        for said in ["Read notes.txt", "Which execution id was that?"] {
-            let ran = chat(&desk, &["--session", "s", "-p", said], "");
+        for prompt in ["Read notes.txt", "Which execution id was that?"] {
+            let ran = chat(&desk, &["--session", "s", "-p", prompt], "");
             assert_eq!(ran.code, 0, "{show_id}: {ran}");
         }
-        let requests: Vec<Value> = asked.iter().take(3).collect();
+        let requests: Vec<Value> = requests.iter().take(3).collect();
         let results = |request: &Value| -> Vec<Value> {
             let messages = request["messages"].as_array().unwrap().iter();
             messages.filter(|message| message["role"] == "tool").cloned().collect()
@@ -178,14 +178,14 @@ fn a_resumed_session_shows_the_model_the_ids_that_it_saw() {
 }
 
 #[test]
-fn what_is_denied_is_told_to_the_model() {
-    let (port, asked) = model(vec![
+fn the_model_learns_what_is_denied() {
+    let (port, requests) = model(vec![
         calls("shell", &json!({ "command": "rm -rf /" })),
         says("I was not allowed to run that command, so nothing was deleted."),
     ]);
     let ran = chat(&desk(port, ""), &["--yes", "-p", "Delete everything."], "");
     assert_eq!(ran.code, 0, "{ran}");
-    let second = asked.iter().nth(1).unwrap();
+    let second = requests.iter().nth(1).unwrap();
     let result = second["messages"].as_array().unwrap().last().unwrap()["content"].clone();
     assert!(result.as_str().unwrap().contains("PolicyBlocked"), "{result}");
 }
@@ -205,8 +205,8 @@ fn hidden_thinking_is_printed_nowhere() {
 }
 
 #[test]
-fn a_memory_that_cannot_be_used_is_said_and_left_alone() {
-    let (port, asked) = model(vec![says("Hello.")]);
+fn a_memory_that_cannot_be_used_is_reported_and_left_alone() {
+    let (port, requests) = model(vec![says("Hello.")]);
     let desk = desk(port, "");
     std::fs::create_dir(desk.path().join("state")).unwrap();
     let broken = "this is no database, and longer than its header would be: ".repeat(40);
@@ -214,14 +214,14 @@ fn a_memory_that_cannot_be_used_is_said_and_left_alone() {
     let ran = chat(&desk, &["-p", "Hi"], "");
     assert_eq!((ran.code, ran.out.as_str()), (0, "Hello.\n"), "{ran}");
     assert!(ran.err.contains("memory and scheduled tasks are unavailable"), "{ran}");
-    let tools = asked.iter().next().unwrap()["tools"].to_string();
+    let tools = requests.iter().next().unwrap()["tools"].to_string();
     assert!(!tools.contains("memory_save"), "{tools}");
     let after = std::fs::read_to_string(desk.path().join("state/agent.sqlite")).unwrap();
     assert_eq!(after, broken);
 }
 
 #[test]
-fn what_cannot_be_asked_says_why() {
+fn a_chat_that_cannot_start_says_why() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let down = desk(gone, "");
     for (desk, words, input, code, why) in [
@@ -241,8 +241,8 @@ fn what_cannot_be_asked_says_why() {
 
 #[test]
 fn what_a_terminal_obeys_reaches_no_pipe() {
-    let said = "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[2J\u{9b}31mHel\u{202e}lo\n\tthere\u{8}";
-    let (port, _) = model(vec![says(said), says(said)]);
+    let text = "\u{1b}]52;c;ZXZpbA==\u{7}\u{1b}[2J\u{9b}31mHel\u{202e}lo\n\tthere\u{8}";
+    let (port, _) = model(vec![says(text), says(text)]);
     let desk = desk(port, "");
     let obeyed = ['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}', '\u{8}'];
     for words in [&["-p", "Hi"][..], &["-p", "Hi", "--json"]] {
@@ -253,7 +253,7 @@ fn what_a_terminal_obeys_reaches_no_pipe() {
 }
 
 #[test]
-fn a_pipe_that_nobody_closes_is_not_waited_for() {
+fn a_pipe_that_no_one_closes_is_not_waited_for() {
     let (port, _) = model(vec![says("Hello.")]);
     let desk = desk(port, "");
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_counterfoil"))
@@ -283,31 +283,31 @@ fn a_changed_policy_applies_to_the_rest_of_a_conversation() {
         "warning: the changed configuration is invalid, so the previous one stays in effect";
     // In parallel, because the cases mostly wait.
     std::thread::scope(|scope| {
-        for (more, blocked, told) in [
+        for (more, blocked, notice) in [
             ("blocklist]\nblocked_commands = [\"uname\"]", true, RELOADED),
             ("permissions]\nrules = [{ tool = \"shell\", action = \"deny\" }]", true, RELOADED),
             ("blocklist]\nblocked_commands = 3", false, INVALID),
         ] {
-            scope.spawn(move || policy_changed(more, blocked, told));
+            scope.spawn(move || policy_changed(more, blocked, notice));
         }
     });
 }
 
 /// Adds this to the configuration during the agent's first command, which takes long enough for
 /// that, and checks whether the second is blocked and what the user is told.
-fn policy_changed(more: &str, blocked: bool, told: &str) {
+fn policy_changed(more: &str, blocked: bool, notice: &str) {
     let command = |line: &str| calls("shell", &json!({ "command": line }));
-    let (port, asked) = model(vec![command("sleep 2"), command("uname"), says("Done.")]);
+    let (port, requests) = model(vec![command("sleep 2"), command("uname"), says("Done.")]);
     let desk = desk(port, "");
     let file = desk.path().join("chat.toml");
     std::fs::rename(desk.path().join("counterfoil.toml"), &file).unwrap();
     let text = format!("{}[tools.{more}\n", std::fs::read_to_string(&file).unwrap());
     std::thread::spawn(move || {
-        asked.recv().unwrap();
+        requests.recv().unwrap();
         std::fs::write(&file, text).unwrap();
     });
     let ran = chat(&desk, &["--config", "chat.toml", "--yes", "-p", "Go on"], "");
-    assert!(ran.err.contains(told), "{ran}");
+    assert!(ran.err.contains(notice), "{ran}");
     assert_eq!(ran.err.contains("denied ("), blocked, "{ran}");
 }
 

@@ -92,7 +92,7 @@ fn standard_input_and_a_catalog_from_a_file() {
 }
 
 #[test]
-fn what_is_not_a_list_of_tools_is_said() {
+fn what_is_not_a_list_of_tools_is_reported() {
     for (list, what) in [
         ("{}", "an empty object is not a list of tools"),
         (r#"{"tools":"x"}"#, "expected a list of tools at `/tools`, got a string"),
@@ -500,7 +500,7 @@ fn nothing_read_is_no_clean_run() {
         ("package.json", r#"{"name":"shop","version":"1.0.0","scripts":{"test":"vitest"}}"#),
         ("log.json", CLEAN),
     ]);
-    for (line, said) in [
+    for (line, message) in [
         (
             "check spans.json",
             "read as `otel`, but no message of an agent was found (skipped: 1 span ChatCompletion)",
@@ -511,7 +511,7 @@ fn nothing_read_is_no_clean_run() {
         ("check log.json --from otel", "skipped: 1 line without spans"),
     ] {
         let ran = desk.run(line).to_string();
-        assert!(ran.starts_with("exit 2") && ran.contains(said), "{line}: {ran}");
+        assert!(ran.starts_with("exit 2") && ran.contains(message), "{line}: {ran}");
     }
 }
 
@@ -765,9 +765,9 @@ fn a_conversation_of_an_unknown_form_is_named_with_what_makes_a_known_one_of_it(
 /// A hook's message to an agent quotes what the agent made up. In the log it is a message like any
 /// other, and proves nothing.
 #[test]
-fn what_was_told_about_a_lie_does_not_make_it_true() {
+fn what_is_replied_to_a_lie_does_not_make_it_true() {
     let lie = r#"{"role":"assistant","content":"Order #B20481 is open (execution_id: get_order_1735999999123_0a1b2c3d)."}"#;
-    for told in [
+    for reply in [
         "Your message says what the record of this session does not show.",
         "I apologize: my answer said things that the record of this session does not show.",
     ] {
@@ -777,7 +777,7 @@ fn what_was_told_about_a_lie_does_not_make_it_true() {
 {{"role":"assistant","content":null,"tool_calls":[{{"id":"c1","type":"function","function":{{"name":"get_order","arguments":"{{\"order\":\"B20418\"}}"}}}}]}},
 {{"role":"tool","tool_call_id":"c1","content":"{{\"order\":\"B20418\",\"status\":\"open\"}}"}},
 {lie},
-{{"role":"user","content":"{told}\n\n- `B20481` is nowhere in the record\n- no execution has the id `get_order_1735999999123_0a1b2c3d`"}},
+{{"role":"user","content":"{reply}\n\n- `B20481` is nowhere in the record\n- no execution has the id `get_order_1735999999123_0a1b2c3d`"}},
 {lie}]}}"#
         );
         let desk = Desk::with(&[("log.json", &log)]);
@@ -791,9 +791,9 @@ fn what_was_told_about_a_lie_does_not_make_it_true() {
 /// A log whose answers are in an unknown form is not clean.
 #[test]
 fn an_answer_that_cannot_be_read_is_no_clean_run() {
-    let asked =
+    let log =
         r#"[{"inputs":{"messages":[{"role":"user","content":"Go."}]},"outputs":{"said":"Done."}}]"#;
-    let ran = Desk::with(&[("log.json", asked)]).run("check log.json");
+    let ran = Desk::with(&[("log.json", log)]).run("check log.json");
     let wrong = "nothing that the agent said or did could be read";
     assert!(ran.code == 2 && format!("{ran}").contains(wrong), "{ran}");
 }

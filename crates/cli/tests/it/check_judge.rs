@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::Desk;
-use crate::judge::{said, serve};
+use crate::judge::{completion, serve};
 
-const SAID: &str = "I looked it up. The total is 529.";
+const ANSWER: &str = "I looked it up. The total is 529.";
 
 /// Assembled here, so that no source scanner takes it for a secret.
 fn secret() -> String {
@@ -19,7 +19,7 @@ fn session() -> String {
         { "role": "assistant", "content": null, "tool_calls": [{ "id": "1", "type": "function",
             "function": { "name": "get_order", "arguments": "{\"id\": \"W7\"}" } }] },
         { "role": "tool", "tool_call_id": "1", "content": "{\"id\": \"W7\", \"total\": 384}" },
-        { "role": "assistant", "content": SAID },
+        { "role": "assistant", "content": ANSWER },
     ] })
     .to_string()
 }
@@ -82,9 +82,9 @@ fn a_program_reads_what_no_rule_proves() {
     1 error in 1 transcript (2 claims: 1 contradicted, 1 read; coverage 100%)
     1 answer read by a judge
     "#);
-    let asked = std::fs::read_to_string(desk.path().join("asked.txt")).unwrap();
-    assert!(asked.contains("S2: The total is 529."), "{asked}");
-    assert!(!asked.contains(&secret()) && asked.contains("[REDACTED"), "{asked}");
+    let question = std::fs::read_to_string(desk.path().join("asked.txt")).unwrap();
+    assert!(question.contains("S2: The total is 529."), "{question}");
+    assert!(!question.contains(&secret()) && question.contains("[REDACTED"), "{question}");
     // The second run asks no judge and has the same findings.
     let again = desk.run(&line.replace("--opinions", "--judge auto --opinions"));
     let kept = desk.run(line);
@@ -98,7 +98,7 @@ fn a_program_reads_what_no_rule_proves() {
 /// Without `--opinions`, opinions are kept in the state folder, and broken entries do no harm.
 #[test]
 fn a_model_is_asked_once() {
-    let (port, asked) = serve(said(&reply()));
+    let (port, question) = serve(completion(&reply()));
     let config = format!(
         "[judge]\nname = \"local\"\n[[llm.providers]]\nname = \"local\"\nkind = \"openai\"\n\
          model = \"m-1\"\nurl = \"http://127.0.0.1:{port}/v1\"\n"
@@ -110,8 +110,11 @@ fn a_model_is_asked_once() {
     };
     let first = check();
     assert!(first.code == 1 && first.out.contains("judge: local/m-1, 90% sure"), "{first}");
-    let asked = asked.recv().unwrap();
-    assert!(asked.contains("S2: The total is 529.") && !asked.contains(&secret()), "{asked}");
+    let question = question.recv().unwrap();
+    assert!(
+        question.contains("S2: The total is 529.") && !question.contains(&secret()),
+        "{question}"
+    );
     let kept = desk.path().join("state/opinions.jsonl");
     let text = std::fs::read_to_string(&kept).unwrap();
     std::fs::write(&kept, format!("not a line\n{text}{{\"version\":9}}\n{{\"ver")).unwrap();
@@ -138,8 +141,8 @@ fn the_answers_of_a_session_are_read_at_once() {
     let line = "check log.json --config c.toml --judge auto --opinions kept.jsonl";
     let ran = desk.run(line);
     assert!(ran.out.contains("2 errors") && ran.out.contains("(turn 5)"), "{ran}");
-    let asked = std::fs::read_to_string(desk.path().join("asked.txt")).unwrap();
-    assert!(asked.contains("S3: Yes, W7 costs 529."), "{asked}");
+    let question = std::fs::read_to_string(desk.path().join("asked.txt")).unwrap();
+    assert!(question.contains("S3: Yes, W7 costs 529."), "{question}");
     let count = || std::fs::read_to_string(desk.path().join("count.txt")).unwrap();
     let kept = std::fs::read_to_string(desk.path().join("kept.jsonl")).unwrap();
     assert_eq!((count().as_str(), kept.lines().count()), ("x\n", 2));
@@ -158,7 +161,7 @@ fn the_answers_of_a_session_are_read_at_once() {
 /// A judge's words are shown only if they are in the answer and in the record. A judge that read no
 /// answer at all fails the run.
 #[test]
-fn a_judge_that_cannot_be_believed_accuses_nobody() {
+fn a_judge_that_cannot_be_believed_accuses_no_one() {
     let invented = reply().replace("384", "777");
     for (script, why) in [
         ("exit 3".to_owned(), "failed with exit status: 3"),
@@ -201,16 +204,16 @@ fn a_batch_is_asked_and_read() {
         let ran = desk.run(&format!("{line} --batch-model m-1"));
         assert_eq!(ran.code, 0, "{ran}");
         assert!(ran.out.contains("1 answer unjudged: question written to the batch file"), "{ran}");
-        let asked = std::fs::read_to_string(desk.path().join("q.jsonl")).unwrap();
-        let asked: Value = serde_json::from_str(asked.trim()).unwrap();
-        let text = asked.pointer(question).and_then(Value::as_str).unwrap();
+        let request = std::fs::read_to_string(desk.path().join("q.jsonl")).unwrap();
+        let request: Value = serde_json::from_str(request.trim()).unwrap();
+        let text = request.pointer(question).and_then(Value::as_str).unwrap();
         assert!(text.contains("S2: The total is 529."), "{text}");
         let result = match form {
-            "openai" => json!({ "custom_id": asked["custom_id"], "response": {
+            "openai" => json!({ "custom_id": request["custom_id"], "response": {
                 "status_code": 200,
                 "body": { "model": "m-1", "choices": [{ "message": { "content": reply() } }] },
             } }),
-            _ => json!({ "custom_id": asked["custom_id"], "result": {
+            _ => json!({ "custom_id": request["custom_id"], "result": {
                 "type": "succeeded",
                 "message": { "model": "m-1", "content": [{ "type": "text", "text": reply() }] },
             } }),
@@ -239,14 +242,14 @@ fn every_format_names_the_judge() {
 #[test]
 fn a_judge_that_is_not_there_is_named() {
     let desk = desk("");
-    for (line, said) in [
+    for (line, message) in [
         ("check log.json --judge nobody", "unknown judge `nobody`"),
         ("check log.json --opinions gone.jsonl", "cannot read the opinions file gone.jsonl"),
         ("check log.json --opinions log.json", "not an opinion"),
     ] {
         let ran = desk.run(line);
         assert_eq!(ran.code, 2, "{line}: {ran}");
-        assert!(ran.err.contains(said), "{line}: {ran}");
+        assert!(ran.err.contains(message), "{line}: {ran}");
     }
 }
 

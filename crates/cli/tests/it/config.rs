@@ -70,9 +70,9 @@ fn a_name_that_nothing_has_is_named_with_its_line() {
     ];
     let ran = desk.run_in(&on[..2], "config check --no-config");
     for key in ["auto_rollback", "snapshot_required"] {
-        let said =
+        let note =
             format!("note: `tools.shell.{key}` has no effect without `transactional = true`");
-        assert!(ran.code == 0 && ran.err.contains(&said), "{ran}");
+        assert!(ran.code == 0 && ran.err.contains(&note), "{ran}");
     }
     let ran = desk.run_in(&on, "config check --no-config");
     assert!(ran.code == 0 && !ran.err.contains("no effect"), "{ran}");
@@ -428,7 +428,7 @@ fn the_nearest_file_wins_then_the_users_and_flags_win_over_both() {
 }
 
 #[test]
-fn variables_win_over_files_and_what_is_said_names_its_place() {
+fn variables_win_over_files_and_each_value_names_its_place() {
     let desk = Desk::with(&[
         (
             "counterfoil.toml",
@@ -741,7 +741,7 @@ fn variables_win_over_files_and_what_is_said_names_its_place() {
 
 /// A variable without a meaning is reported, and no command fails because of it.
 #[test]
-fn unknown_variables_are_told() {
+fn unknown_variables_are_reported() {
     let desk = Desk::with(&[]);
     for (name, expected) in [
         (
@@ -890,9 +890,9 @@ fn a_projects_file_holds_beyond_narrowing_once_it_is_trusted_as_it_is() {
     assert_eq!(mode, "block");
     assert!(warned.contains("ignoring `hooks.stop`; run `counterfoil trust`"), "{warned}");
     // There is no terminal to ask on.
-    let asked = desk.run("trust");
-    assert_eq!(asked.code, 2, "{asked}");
-    assert!(asked.out.contains("  hooks.stop\n"), "{asked}");
+    let unconfirmed = desk.run("trust");
+    assert_eq!(unconfirmed.code, 2, "{unconfirmed}");
+    assert!(unconfirmed.out.contains("  hooks.stop\n"), "{unconfirmed}");
     assert_eq!(stop().0, "block");
     assert_eq!(desk.run("trust --yes").code, 0);
     assert_eq!(stop(), ("off".to_owned(), String::new()));

@@ -224,7 +224,7 @@ impl Completion for NoSecrets {
 /// The guard of one configuration, with its entry points.
 struct House {
     guard: Guard,
-    asked: Arc<SilentApprover>,
+    approver: Arc<SilentApprover>,
     tools: Vec<Tool>,
     known: HostTools,
     /// The same tools on an unknown host, where only names and parameters count.
@@ -242,13 +242,13 @@ impl House {
         let judged = options.tools.adversarial_policy.enabled;
         let settings = options.resolve().unwrap();
         let workspace = tempfile::tempdir().unwrap();
-        let asked = Arc::new(SilentApprover::default());
+        let approver = Arc::new(SilentApprover::default());
         let guard = Guard::builder()
             .workspace(workspace.path())
             .executor(Idle(ShellExecutor::new(settings.shell.clone())))
             .executor(Idle(FileExecutor::new(settings.file.clone())))
             .executor(Idle(WebExecutor::new(settings.web.clone())))
-            .approver(Arc::clone(&asked) as Arc<dyn Approver>)
+            .approver(Arc::clone(&approver) as Arc<dyn Approver>)
             .judge(Arc::new(NoSecrets))
             .settings(settings)
             .build()
@@ -262,7 +262,7 @@ impl House {
         });
         let strange = HostTools::new(strange, guard.admission_settings());
         let gateway = Gateway::new(guard.clone(), SessionStart::default(), "own").unwrap();
-        Self { guard, asked, tools, known, strange, gateway, _workspace: workspace, judged }
+        Self { guard, approver, tools, known, strange, gateway, _workspace: workspace, judged }
     }
 
     /// Shows the gateway its server's list of tools.
@@ -285,7 +285,7 @@ impl House {
 
     /// Returns what the library does with the call.
     async fn made(&self, call: &ToolCall) -> &'static str {
-        self.asked.0.store(false, Ordering::SeqCst);
+        self.approver.0.store(false, Ordering::SeqCst);
         let session = self.guard.session(SessionStart::default()).unwrap();
         let answer = session.call(call.clone(), Surroundings::default()).await.unwrap();
         match answer.status {
@@ -293,7 +293,7 @@ impl House {
             Status::Failed if answer.category == Some(ToolErrorCategory::PolicyBlocked) => "deny",
             // The gates allowed it; the tool itself rejected the values.
             Status::Failed => "allow",
-            _ if self.asked.0.load(Ordering::SeqCst) => "ask",
+            _ if self.approver.0.load(Ordering::SeqCst) => "ask",
             Status::Denied => "deny",
             Status::Refused => "rejected",
             _ => "something else",

@@ -41,7 +41,7 @@ fn no_honest_export_is_accused_and_lies_are_found() {
     let mut names: Vec<_> =
         honest.read_dir().unwrap().map(|entry| entry.unwrap().file_name()).collect();
     names.sort();
-    let (mut told, mut untold) = (0, Vec::new());
+    let (mut caught, mut missed) = (0, Vec::new());
     for name in &names {
         let of_honest = found(&desk, &honest.join(name));
         let errors = |(_, severity): &(String, String)| severity == "error";
@@ -49,13 +49,13 @@ fn no_honest_export_is_accused_and_lies_are_found() {
         let of_lying = found(&desk, &lying.join(name));
         let before = of_honest.unwrap_or_default();
         if of_lying.iter().flatten().any(|finding| !before.contains(finding)) {
-            told += 1;
+            caught += 1;
         } else {
-            untold.push((name, of_lying));
+            missed.push((name, of_lying));
         }
     }
-    println!("{told} of {} lies are found; not: {untold:?}", names.len());
-    assert!(told >= 45, "{told} of {}, not: {untold:?}", names.len());
+    println!("{caught} of {} lies are found; not: {missed:?}", names.len());
+    assert!(caught >= 45, "{caught} of {}, not: {missed:?}", names.len());
 }
 
 /// Logs of agents with failed calls, in a folder beside the repository: a lie is never supported;

@@ -297,9 +297,9 @@ fn the_latest_session_of_other_agents() {
         ),
     ] {
         let ran = desk.run_in(&variables, line);
-        let said = shown(&desk, &ran);
+        let output = shown(&desk, &ran);
         assert_eq!(
-            said.lines().last().unwrap_or_default(),
+            output.lines().last().unwrap_or_default(),
             format!("checking the newest session of {expected}")
         );
     }

@@ -13,7 +13,7 @@ use crate::Desk;
 pub(crate) fn serve(answer: String) -> (u16, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let (asked, question) = channel();
+    let (sender, question) = channel();
     std::thread::spawn(move || {
         let Ok((mut stream, _)) = listener.accept() else { return };
         let mut request = Vec::new();
@@ -25,7 +25,7 @@ pub(crate) fn serve(answer: String) -> (u16, Receiver<String>) {
                 Ok(count) => request.extend_from_slice(&piece[..count]),
             }
         }
-        let _ = asked.send(String::from_utf8_lossy(&request).into_owned());
+        let _ = sender.send(String::from_utf8_lossy(&request).into_owned());
         let _ = stream.write_all(answer.as_bytes());
     });
     (port, question)
@@ -47,7 +47,7 @@ pub(crate) fn http(status: &str, body: &str) -> String {
     )
 }
 
-pub(crate) fn said(word: &str) -> String {
+pub(crate) fn completion(word: &str) -> String {
     let body = json!({ "choices": [{ "message": { "role": "assistant", "content": word } }] });
     http("200 OK", &body.to_string())
 }
@@ -70,11 +70,11 @@ fn run(desk: &Desk) -> (i32, Value) {
 
 #[test]
 fn only_an_answer_of_the_model_lets_a_call_through() {
-    let long = said(&"x".repeat(300_000));
+    let long = completion(&"x".repeat(300_000));
     let cases = [
-        (said("ALLOW"), "completed"),
-        (said("DENY"), "denied"),
-        (said("ALLOW, of course"), "denied"),
+        (completion("ALLOW"), "completed"),
+        (completion("DENY"), "denied"),
+        (completion("ALLOW, of course"), "denied"),
         (http("500 Internal Server Error", "ALLOW"), "denied"),
         (http("302 Found\r\nlocation: http://127.0.0.1:1/", ""), "denied"),
         (http("200 OK", "ALLOW"), "denied"),
@@ -87,10 +87,10 @@ fn only_an_answer_of_the_model_lets_a_call_through() {
         let (port, question) = serve(answer);
         let (_, found) = run(&desk(port, "api_key_env = \"JUDGE_KEY\""));
         assert_eq!(found["status"], status, "{shown}: {found}");
-        let asked = question.recv().unwrap();
-        assert!(asked.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{asked}");
-        assert!(asked.contains("authorization: Bearer key-of-the-judge\r\n"), "{asked}");
-        let body: Value = serde_json::from_str(asked.split_once("\r\n\r\n").unwrap().1).unwrap();
+        let request = question.recv().unwrap();
+        assert!(request.starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{request}");
+        assert!(request.contains("authorization: Bearer key-of-the-judge\r\n"), "{request}");
+        let body: Value = serde_json::from_str(request.split_once("\r\n\r\n").unwrap().1).unwrap();
         assert_eq!(body["model"], "small");
         let content = body["messages"][0]["content"].as_str().unwrap();
         assert!(content.contains("1. Nothing is deleted.") && content.contains("a\\u0060b"));
@@ -98,7 +98,7 @@ fn only_an_answer_of_the_model_lets_a_call_through() {
 }
 
 #[test]
-fn nobody_to_ask_is_a_denial_unless_the_operator_wants_it_open() {
+fn no_one_to_ask_is_a_denial_unless_the_operator_wants_it_open() {
     // A port on which nothing listens any more.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -132,8 +132,8 @@ fn a_judge_that_cannot_be_asked_is_refused_at_the_start() {
 
 /// The rehearsal reports that the model would be asked, but does not ask it.
 #[test]
-fn policy_explain_asks_nobody() {
-    let (port, question) = serve(said("DENY"));
+fn policy_explain_asks_no_one() {
+    let (port, question) = serve(completion("DENY"));
     let desk = desk(port, "");
     let words = ["policy", "explain", "--tool", "shell", "--args", r#"{"command":"ls"}"#];
     let ran = desk.spawn(&[], &words, "");
@@ -161,10 +161,10 @@ fn a_hook_asks_the_model() {
         let reason = specific["permissionDecisionReason"].as_str().unwrap_or_default().to_owned();
         (specific["permissionDecision"] == "deny").then_some(reason)
     };
-    let (port, question) = serve(said("ALLOW"));
+    let (port, question) = serve(completion("ALLOW"));
     assert_eq!(event(&desk(port, "")), Value::Null);
     assert!(question.recv().unwrap().contains("Nothing is deleted."));
-    let (port, _question) = serve(said("DENY"));
+    let (port, _question) = serve(completion("DENY"));
     let answer = event(&desk(port, ""));
     assert!(denial(&answer).unwrap().contains("violates the operator's policies"));
     // The server accepts the connection but never answers.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{Desk, Ran};
 
 /// Formats the messages of a client, one per line.
-fn said(lines: &[Value]) -> String {
+fn lines_of(lines: &[Value]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
@@ -33,7 +33,7 @@ fn converse(desk: &Desk, variables: &[(&str, &str)], client: &str, gateway: &str
 fn a_server_of_ours_behind_the_gateway() {
     let desk = Desk::with(&[("notes.txt", "one\ntwo\n")]);
     let program = env!("CARGO_BIN_EXE_counterfoil");
-    let input = said(&[
+    let input = lines_of(&[
         request(1, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {} })),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
         request(2, "tools/list", json!({})),
@@ -51,13 +51,13 @@ fn a_server_of_ours_behind_the_gateway() {
     let answers: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), 3, "{ran}");
-    let told = |id: i64| answers.iter().find(|answer| answer["id"] == id).unwrap();
-    assert_eq!(told(1)["result"]["serverInfo"]["name"], "counterfoil");
-    let tools = told(2)["result"]["tools"].as_array().unwrap();
+    let response = |id: i64| answers.iter().find(|answer| answer["id"] == id).unwrap();
+    assert_eq!(response(1)["result"]["serverInfo"]["name"], "counterfoil");
+    let tools = response(2)["result"]["tools"].as_array().unwrap();
     assert!(tools.iter().any(|tool| tool["name"] == "read_file"), "{ran}");
     assert!(!tools.iter().any(|tool| tool["name"] == "shell"), "{ran}");
-    assert!(told(3)["result"]["content"][0]["text"].as_str().unwrap().contains("one"), "{ran}");
-    let id = told(3)["result"]["_meta"]["counterfoil/execution_id"].as_str().unwrap();
+    assert!(response(3)["result"]["content"][0]["text"].as_str().unwrap().contains("one"), "{ran}");
+    let id = response(3)["result"]["_meta"]["counterfoil/execution_id"].as_str().unwrap();
     let shown = desk.spawn(&variables, &["audit", "query", "--format", "jsonl"], "");
     assert!(shown.out.contains(id), "{shown}");
     // The agent's answer is checked against the gateway's own record.
@@ -70,7 +70,7 @@ fn a_server_of_ours_behind_the_gateway() {
 fn a_server_that_ends_by_itself_is_named() {
     let desk = Desk::with(&[]);
     let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
-    let input = said(&[request(1, "initialize", json!({}))]);
+    let input = lines_of(&[request(1, "initialize", json!({}))]);
     let ran = desk.spawn(&variables, &["mcp", "--", "sh", "-c", "read line; exit 3"], &input);
     assert_eq!(ran.code, 1, "{ran}");
     assert!(ran.err.contains("the MCP server `sh` exited with exit code 3"), "{ran}");
@@ -123,7 +123,7 @@ fn a_server_s_batch_is_taken_apart() {
     let batch = r#"[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":9,"result":{}}]"#;
     let desk = Desk::with(&[("server.sh", &format!("read a; echo '{batch}'; echo '[{{'; read b"))]);
     let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
-    let input = said(&[request(1, "initialize", json!({}))]);
+    let input = lines_of(&[request(1, "initialize", json!({}))]);
     let ran = desk.spawn(&variables, &["mcp", "--", "sh", "server.sh"], &input);
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!(lines.len(), 2, "{ran}");
@@ -168,7 +168,7 @@ fn what_a_server_offers_and_what_changed_in_it() {
     assert_eq!(shown["changes"].as_array().unwrap().len(), 1, "{shown}");
     std::fs::write(desk.path().join("server.sh"), server("Adds two numbers.")).unwrap();
     // The gateway recognises it too, whatever the client calls the server, and holds it until then.
-    let input = said(&[
+    let input = lines_of(&[
         request(1, "initialize", json!({})),
         json!({}),
         request(2, "tools/list", json!({})),
@@ -200,12 +200,12 @@ fn what_a_server_offers_and_what_changed_in_it() {
 
 #[cfg(unix)]
 #[test]
-fn a_long_call_holds_nobody_up_and_can_be_cancelled() {
+fn a_long_call_holds_no_one_up_and_can_be_cancelled() {
     let sleep = json!({ "name": "shell", "arguments": { "command": "sleep 60" } });
-    let asked = said(&[request(1, "tools/call", sleep), request(2, "ping", json!({}))]);
+    let requests = lines_of(&[request(1, "tools/call", sleep), request(2, "ping", json!({}))]);
     let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } });
-    let cancelled = said(&[cancelled, request(3, "ping", json!({}))]);
-    let desk = Desk::with(&[("asked", &asked), ("cancelled", &cancelled), ("work/a", "")]);
+    let cancelled = lines_of(&[cancelled, request(3, "ping", json!({}))]);
+    let desk = Desk::with(&[("asked", &requests), ("cancelled", &cancelled), ("work/a", "")]);
     let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
     let program = env!("CARGO_BIN_EXE_counterfoil");
     let both = format!(
@@ -229,7 +229,7 @@ fn a_long_call_holds_nobody_up_and_can_be_cancelled() {
 #[test]
 fn a_gateway_that_is_stopped_ends_its_server_and_closes_receipts() {
     let call = json!({ "name": "wait", "arguments": {} });
-    let desk = Desk::with(&[("asked", &said(&[request(1, "tools/call", call)]))]);
+    let desk = Desk::with(&[("asked", &lines_of(&[request(1, "tools/call", call)]))]);
     let variables = [("COUNTERFOIL_STATE", "state"), ("COUNTERFOIL_LOG", "off")];
     let program = env!("CARGO_BIN_EXE_counterfoil");
     // The server reports the call, reads its input to the end, and reports that.
@@ -261,7 +261,7 @@ fn a_gateway_that_is_stopped_ends_its_server_and_closes_receipts() {
 #[test]
 fn the_shell_policy_of_a_running_process_follows_its_file() {
     let call = |id: i64| {
-        said(&[request(
+        lines_of(&[request(
             id,
             "tools/call",
             json!({ "name": "shell", "arguments": { "command": "ls" } }),
@@ -282,13 +282,13 @@ fn the_shell_policy_of_a_running_process_follows_its_file() {
                   cat two; await '\"id\":2' out; cp broken.toml mine.toml; await 'is invalid, so' err; cat three";
     let gateway = "--config mine.toml mcp --builtin shell --workspace work";
     let ran = converse(&desk, &variables, client, gateway);
-    let told = |id: i64| -> String {
+    let response = |id: i64| -> String {
         let mut answers = ran.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let answer = answers.find(|answer| answer["id"] == id).unwrap();
         answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     };
-    assert!(!told(1).contains("blocked"), "{ran}");
-    assert!(told(2).contains("blocked") && told(3).contains("blocked"), "{ran}");
+    assert!(!response(1).contains("blocked"), "{ran}");
+    assert!(response(2).contains("blocked") && response(3).contains("blocked"), "{ran}");
     assert!(ran.err.contains("are now in effect"), "{ran}");
     assert!(ran.err.contains("is invalid, so the previous one stays in effect"), "{ran}");
 }
@@ -315,8 +315,8 @@ done"#
 /// A server with one tool, which answers with the value of `WHO`.
 #[cfg(unix)]
 fn server_who() -> String {
-    let said = r#"echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"'"$WHO"'"}]}}'"#;
-    server(r#"{"name":"say","inputSchema":{"type":"object"}}"#, said)
+    let reply = r#"echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"content":[{"type":"text","text":"'"$WHO"'"}]}}'"#;
+    server(r#"{"name":"say","inputSchema":{"type":"object"}}"#, reply)
 }
 
 #[cfg(unix)]
@@ -328,8 +328,11 @@ fn a_client_over_streams_reaches_a_server_through_two_gateways() {
         request(2, "tools/list", json!({})),
     ];
     let call = request(3, "tools/call", json!({ "name": "say", "arguments": {} }));
-    let desk =
-        Desk::with(&[("server.sh", &server_who()), ("a", &said(&begin)), ("b", &said(&[call]))]);
+    let desk = Desk::with(&[
+        ("server.sh", &server_who()),
+        ("a", &lines_of(&begin)),
+        ("b", &lines_of(&[call])),
+    ]);
     let program = env!("CARGO_BIN_EXE_counterfoil");
     let script = format!(
         "'{program}' mcp --listen 127.0.0.1:0 -- sh server.sh 2> listening & gateway=$!
@@ -340,9 +343,9 @@ fn a_client_over_streams_reaches_a_server_through_two_gateways() {
     let variables = [("COUNTERFOIL_STATE", "state"), ("WHO", "3")];
     let ran = desk.spawn_program(Path::new("/bin/sh"), &variables, &["-c", &script], "");
     assert!(ran.err.contains("ended with 0"), "{ran}");
-    let told: Vec<Value> =
+    let answers: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let answer = told.iter().find(|message| message["id"] == 3).unwrap();
+    let answer = answers.iter().find(|message| message["id"] == 3).unwrap();
     assert_eq!(answer["result"]["content"][0]["text"], "3", "{ran}");
     for state in ["state", "other"] {
         let variables = [("COUNTERFOIL_STATE", state)];
@@ -352,7 +355,7 @@ fn a_client_over_streams_reaches_a_server_through_two_gateways() {
 }
 
 #[test]
-fn what_cannot_be_listened_on_or_reached_is_said() {
+fn what_cannot_be_listened_on_or_reached_is_reported() {
     let desk = Desk::with(&[("token.toml", "[mcp.listen]\ntoken_env = \"NO_SUCH_TOKEN\"\n")]);
     for (arguments, why) in [
         (&["mcp", "--listen", "0.0.0.0:0", "--", "x"][..], "no client token is required"),
@@ -381,15 +384,15 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
         request(1, "initialize", json!({})),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
     ];
-    let list = |id: i64| said(&[request(id, "tools/list", json!({}))]);
+    let list = |id: i64| lines_of(&[request(id, "tools/list", json!({}))]);
     let call = request(3, "tools/call", json!({ "name": "moon__say", "arguments": {} }));
     let desk = Desk::with(&[
         ("server.sh", &server_who()),
         ("mine.toml", one),
         ("two.toml", &two),
-        ("a", &said(&begin)),
+        ("a", &lines_of(&begin)),
         ("b", &list(2)),
-        ("c", &said(&[call])),
+        ("c", &lines_of(&[call])),
         ("d", &list(4)),
         ("away.toml", &format!("{one}[mcp.servers.away]\ncommand = [\"false\"]\n")),
         ("wrong.toml", "[mcp.servers.a__b]\ncommand = [\"x\"]\n"),
@@ -400,9 +403,9 @@ fn the_servers_of_the_configuration_are_one_and_may_change() {
                   cp two.toml mine.toml; await list_changed out; cat d; await '\"id\":4' out";
     let variables = [("COUNTERFOIL_STATE", "state"), ("KIND", "full")];
     let ran = converse(&desk, &variables, client, "--config mine.toml mcp");
-    let told: Vec<Value> =
+    let answers: Vec<Value> =
         ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |id: i64| told.iter().find(|message| message["id"] == id).unwrap();
+    let of = |id: i64| answers.iter().find(|message| message["id"] == id).unwrap();
     assert_eq!(of(2)["result"]["tools"].as_array().unwrap().len(), 1, "{ran}");
     assert_eq!(of(3)["result"]["content"][0]["text"], "the full moon", "{ran}");
     assert_eq!(of(4)["result"]["tools"][1]["name"], "sun__say", "{ran}");
@@ -448,7 +451,7 @@ done"#;
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_server_of_the_configuration_is_confined_where_that_is_asked_for() {
+fn a_server_of_the_configuration_is_confined_where_it_is_configured_so() {
     let begin = [
         request(1, "initialize", json!({})),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
@@ -466,8 +469,8 @@ fn a_server_of_the_configuration_is_confined_where_that_is_asked_for() {
         ("free.toml", &configured("")),
         ("held.toml", &configured("sandbox = \"workspace\"")),
         ("read.toml", &configured("sandbox = \"read-only\"")),
-        ("a", &said(&begin)),
-        ("b", &said(&[call])),
+        ("a", &lines_of(&begin)),
+        ("b", &lines_of(&[call])),
     ]);
     for (file, expected) in [
         ("free.toml", "could: inside beside temporary state"),
@@ -496,7 +499,7 @@ fn slow_server() -> String {
 #[cfg(unix)]
 #[test]
 fn a_client_that_leaves_during_a_call_cancels_it() {
-    let begin = said(&[
+    let begin = lines_of(&[
         request(1, "initialize", json!({})),
         json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
         request(2, "tools/list", json!({})),
@@ -511,7 +514,7 @@ fn a_client_that_leaves_during_a_call_cancels_it() {
     let variables = [("COUNTERFOIL_STATE", "state")];
     let ran = converse(&desk, &variables, "cat a; await called called", "mcp -- sh slow.sh");
     assert_eq!(ran.code, 0, "{ran}");
-    // What does not hold is said once.
+    // What does not hold is reported once.
     let idle = "the rule `tools.permissions.rules[0]` for `cancel_ordr` matches no tool; did you \
                 mean `cancel_order`?";
     assert_eq!(ran.err.matches(idle).count(), 1, "{ran}");
@@ -573,7 +576,7 @@ fn a_variable_that_is_not_set_disables_only_its_server() {
 }
 
 #[test]
-fn the_command_of_a_server_belongs_behind_two_dashes() {
+fn the_command_of_a_server_belongs_after_two_dashes() {
     let desk = Desk::with(&[]);
     let ran = desk.spawn(&[], &["mcp", "python3", "server.py"], "");
     let tip = "write `--` before a server's command: `counterfoil mcp -- python3 server.py`";

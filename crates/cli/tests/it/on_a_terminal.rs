@@ -24,7 +24,7 @@ struct Terminal {
 
 impl Terminal {
     /// Runs a program; `None` if no terminal can be created.
-    #[expect(clippy::print_stdout, reason = "what is not checked is said")]
+    #[expect(clippy::print_stdout, reason = "what is not checked is printed")]
     fn run(desk: &Desk, words: &[&str], (rows, columns): (u16, u16)) -> Option<Self> {
         let (pty, pts) = match open() {
             Ok(opened) => opened,
@@ -185,15 +185,15 @@ fn a_gate_asks_and_one_key_answers() {
     ];
     // In parallel, because the cases mostly wait.
     std::thread::scope(|scope| {
-        for (keys, ran, told) in cases {
-            scope.spawn(move || a_question_answered(asks, keys, ran, told));
+        for (keys, ran, expected) in cases {
+            scope.spawn(move || a_question_answered(asks, keys, ran, expected));
         }
     });
 }
 
 /// Answers the questions about two calls with these keys, and checks which calls run and what the
 /// model is told.
-fn a_question_answered(asks: &str, keys: &[&str], ran: [bool; 2], told: &str) {
+fn a_question_answered(asks: &str, keys: &[&str], ran: [bool; 2], expected: &str) {
     let (port, requests) = model(vec![runs("echo first"), runs("echo first"), says("Done.")]);
     let desk = desk(port, asks);
     let words = ["chat", "--session", "s"];
@@ -219,7 +219,7 @@ fn a_question_answered(asks: &str, keys: &[&str], ran: [bool; 2], told: &str) {
     });
     assert_eq!(ended.collect::<Vec<_>>(), ran, "{receipts}");
     let read = requests.iter().nth(1).unwrap().to_string();
-    assert!(read.contains(told), "{told}: {read}");
+    assert!(read.contains(expected), "{expected}: {read}");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn a_word_is_enough_to_leave() {
 }
 
 #[test]
-fn why_nothing_was_summarised_is_told_to_a_person() {
+fn a_person_learns_why_nothing_was_summarised() {
     let (port, _) = model(Vec::new());
     let desk = desk(port, "");
     let Some(terminal) = Terminal::run(&desk, &["chat", "--plain"], (24, 80)) else { return };
@@ -328,14 +328,15 @@ fn approved_on_a_terminal(flags: &[&str]) {
     terminal.see(", which has ended: no one is waiting for this approval");
     pause();
     terminal.write("y\n");
-    let (code, told) = terminal.ended();
-    assert!(code == 0 && told.contains("approved: but no one is waiting for it"), "{told}");
+    let (code, output) = terminal.ended();
+    assert!(code == 0 && output.contains("approved: but no one is waiting for it"), "{output}");
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn what_a_command_changed_is_put_back() {
-    let (port, asked) = model(vec![runs("echo theirs > notes.txt"), says("Done."), says("Yes.")]);
+    let (port, requests) =
+        model(vec![runs("echo theirs > notes.txt"), says("Done."), says("Yes.")]);
     let desk = desk(port, "[tools.shell]\ntransactional = true\nkeep_snapshots = 2");
     let words = ["chat", "--yes", "--plain"];
     let Some(terminal) = Terminal::run(&desk, &words, (24, 80)) else { return };
@@ -351,8 +352,8 @@ fn what_a_command_changed_is_put_back() {
     );
     terminal.write("And?\n");
     terminal.see("Yes.");
-    let told = asked.iter().nth(2).unwrap().to_string();
-    assert!(told.contains("The user has undone shell_"), "{told}");
+    let request = requests.iter().nth(2).unwrap().to_string();
+    assert!(request.contains("The user has undone shell_"), "{request}");
     terminal.write(CONTROL_D);
     assert_eq!(terminal.ended().0, 0);
 }

@@ -391,7 +391,7 @@ fn the_file_that_is_named_is_protected_and_a_shell_of_the_responses_is_one() {
 
 /// A tool may refuse a call that every gate allows. No person is asked about such a call.
 #[test]
-fn what_the_tool_itself_refuses_is_told() {
+fn what_the_tool_itself_refuses_is_reported() {
     let desk = Desk::with(&[("a.txt", "a")]);
     for (tool, arguments, expected) in [
         ("read_file", r#"{"path":"/etc/passwd"}"#, "`/etc/passwd` is outside the workspace"),

@@ -65,7 +65,7 @@ fn complete(proxy: &Server, body: &str) -> String {
     proxy.ask("POST", "/v1/chat/completions", "", body)
 }
 
-const ASKED: &str = "{\"model\":\"m-1\",\"messages\":[{\"role\":\"user\",\"content\":\"Cancel order 7.\"}],\
+const REQUEST: &str = "{\"model\":\"m-1\",\"messages\":[{\"role\":\"user\",\"content\":\"Cancel order 7.\"}],\
      \"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"cancel_order\"}}]}";
 
 #[test]
@@ -75,7 +75,7 @@ fn a_lie_is_annotated_and_operators_see_it() {
     let port = model("I have cancelled order 7.");
     let upstream = format!("http://127.0.0.1:{port}");
     let running = start(&desk, &["--config", "c.toml", "--upstream", &upstream]);
-    let answer = complete(&running, ASKED);
+    let answer = complete(&running, REQUEST);
     assert!(
         answer.contains("Counterfoil: the record of this session does not support"),
         "{answer}"
@@ -83,15 +83,15 @@ fn a_lie_is_annotated_and_operators_see_it() {
     assert!(answer.to_ascii_lowercase().contains("counterfoil-findings: "), "{answer}");
     let at = &running.address;
     let status = || desk.run(&format!("proxy status --address {at} --json"));
-    let mut told: Value = serde_json::from_str(&status().out).unwrap();
+    let mut report: Value = serde_json::from_str(&status().out).unwrap();
     for _ in 0..200 {
-        if told["answers"]["annotated"] == 1 {
+        if report["answers"]["annotated"] == 1 {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(20));
-        told = serde_json::from_str(&status().out).unwrap();
+        report = serde_json::from_str(&status().out).unwrap();
     }
-    assert_eq!(told["answers"]["annotated"], 1, "{told}");
+    assert_eq!(report["answers"]["annotated"], 1, "{report}");
     let status = desk.run(&format!("proxy status --address {at}"));
     assert!(status.out.contains("mode            annotate"), "{}", status.out);
     assert!(status.out.contains("findings        1 FK010"), "{}", status.out);
@@ -104,7 +104,7 @@ fn a_lie_is_annotated_and_operators_see_it() {
 }
 
 #[test]
-fn a_program_is_told_the_address_and_its_end_is_ours() {
+fn a_program_gets_the_address_and_its_end_is_ours() {
     let desk = Desk::with(&[]);
     let script = "echo $OPENAI_BASE_URL $OPENAI_API_BASE $ANTHROPIC_BASE_URL; exit 7";
     let ran = desk.spawn(&PATH, &["proxy", "run", "--", "sh", "-c", script], "");
@@ -119,9 +119,9 @@ fn a_program_is_told_the_address_and_its_end_is_ours() {
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn what_cannot_be_is_reported() {
     let desk = Desk::with(&[]);
-    for (arguments, said) in [
+    for (arguments, message) in [
         (vec!["--listen", "0.0.0.0:0"], "is reachable from other machines"),
         (vec!["--upstream", "api.openai.com"], "must begin with `https://`"),
         (vec!["--upstream", "http://api.example"], "anyone on the network can read"),
@@ -130,9 +130,9 @@ fn what_cannot_be_is_said() {
     ] {
         let ran = desk.run(&format!("proxy {}", arguments.join(" ")));
         assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.err);
-        assert!(ran.err.contains(said), "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains(message), "{arguments:?}: {}", ran.err);
     }
-    for (config, said) in [
+    for (config, message) in [
         ("[proxy]\nmode = \"loud\"", "unknown value"),
         ("[proxy]\ntls_cert = \"a.pem\"", "must be set together"),
         ("[[proxy.keys]]\nname = \"a\"", "needs `name`, `key_env`"),
@@ -144,7 +144,7 @@ fn what_cannot_be_is_said() {
         let desk = Desk::with(&[("c.toml", config)]);
         let ran = desk.run("--config c.toml proxy --listen 127.0.0.1:0");
         assert_eq!(ran.code, 2, "{config}: {}", ran.err);
-        assert!(ran.err.contains(said), "{config}: {}", ran.err);
+        assert!(ran.err.contains(message), "{config}: {}", ran.err);
     }
 }
 
@@ -154,16 +154,16 @@ fn a_changed_configuration_is_in_force() {
     let port = model("I have cancelled order 7.");
     let upstream = format!("http://127.0.0.1:{port}");
     let running = start(&desk, &["--config", "c.toml", "--upstream", &upstream]);
-    assert!(complete(&running, ASKED).ends_with("I have cancelled order 7.\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":5}}"));
+    assert!(complete(&running, REQUEST).ends_with("I have cancelled order 7.\"},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":5}}"));
     let file = desk.path().join("c.toml");
     std::fs::write(&file, "[proxy]\nmode = \"block\"\nmax_corrections = 0\n").unwrap();
     for _ in 0..200 {
-        if complete(&running, ASKED).contains("held back") {
+        if complete(&running, REQUEST).contains("held back") {
             return;
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    assert!(complete(&running, ASKED).contains("held back"));
+    assert!(complete(&running, REQUEST).contains("held back"));
 }
 
 /// A server that supports only HTTP/2 with this certificate; returns its port and the protocol
@@ -181,15 +181,15 @@ async fn http2(certificate: CertificateDer<'static>, key: &KeyPair) -> (u16, Arc
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let heard: Arc<Mutex<String>> = Arc::default();
-    let said = Arc::clone(&heard);
+    let versions = Arc::clone(&heard);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let Ok(stream) = acceptor.accept(stream).await else { continue };
-            let said = Arc::clone(&said);
+            let versions = Arc::clone(&versions);
             let service = service_fn(move |request: hyper::Request<Incoming>| {
-                let said = Arc::clone(&said);
+                let versions = Arc::clone(&versions);
                 async move {
-                    said.lock().unwrap().push_str(&format!("{:?}", request.version()));
+                    versions.lock().unwrap().push_str(&format!("{:?}", request.version()));
                     let message = serde_json::json!({ "role": "assistant", "content": "Hello." });
                     let choice = serde_json::json!({ "message": message, "finish_reason": "stop" });
                     let body = serde_json::json!({ "id": "c", "choices": [choice] }).to_string();
@@ -232,7 +232,7 @@ fn both_ways_can_be_encrypted() {
         let name = ServerName::try_from("localhost").unwrap();
         let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await.unwrap();
         let head = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nconnection: close";
-        let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{ASKED}", ASKED.len());
+        let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{REQUEST}", REQUEST.len());
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
         // The server may close the connection without an answer.

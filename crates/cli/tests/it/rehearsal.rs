@@ -123,10 +123,10 @@ fn made(desk: &Desk, tool: &str, arguments: &str, trust: &str) -> (String, Value
     let words = ["run", tool, "--json", "--from-agent", "--args", arguments, "--trust", trust];
     let ran = desk.spawn(&[("COUNTERFOIL_STATE", "state")], &words, "");
     let answer: Value = serde_json::from_str(&ran.out).unwrap_or_default();
-    let asked = answer["category"] == "ConfirmationRequired"
+    let needs_approval = answer["category"] == "ConfirmationRequired"
         || answer["category"] == "confirmation_required";
     let word = match answer["status"].as_str().unwrap_or_default() {
-        _ if asked => "ask",
+        _ if needs_approval => "ask",
         "denied" | "rejected" | "refused" => "deny",
         // The gates allowed it, and the tool refused.
         "failed" if answer["category"] == "PolicyBlocked" => "deny",
@@ -151,11 +151,11 @@ fn compare(trust: &str, takes: fn(usize) -> bool) {
     let (mut differ, mut words) = (Vec::new(), BTreeMap::new());
     for (_, (tool, arguments)) in calls.iter().enumerate().filter(|(at, _)| takes(*at)) {
         let arguments = arguments.to_string();
-        let said = verdict(&desk, tool, &arguments, trust);
+        let rehearsed = verdict(&desk, tool, &arguments, trust);
         let (done, answer) = made(&desk, tool, &arguments, trust);
         *words.entry(done.clone()).or_insert(0_usize) += 1;
-        if said != done {
-            differ.push(format!("{tool} {arguments}: said {said}, done {done}: {answer}"));
+        if rehearsed != done {
+            differ.push(format!("{tool} {arguments}: said {rehearsed}, done {done}: {answer}"));
         }
     }
     assert!(differ.is_empty(), "{} of {}:\n{}", differ.len(), calls.len(), differ.join("\n"));

@@ -82,7 +82,7 @@ fn a_call_is_answered_with_its_receipt() {
 }
 
 #[test]
-fn what_a_command_prints_is_told_apart() {
+fn the_outputs_of_a_command_are_kept_apart() {
     let shop = Shop::new(&[("a.txt", "one\n")]);
     let both = r#"{"command": "printf out; printf err >&2; exit 3"}"#;
     let (_, whole) = shop.json("run shell --json --yes", both);
@@ -143,7 +143,7 @@ fn what_does_not_complete_exits_with_1_and_leaves_a_receipt() {
 }
 
 #[test]
-fn whoever_agreed_stands_in_the_receipt() {
+fn the_receipt_names_who_agreed() {
     let shop = Shop::new(&[]);
     let (code, whole) = shop.json("run shell --yes --json", r#"{"command": "touch x"}"#);
     assert_eq!(code, 0, "{whole:#}");
@@ -289,8 +289,12 @@ fn pages_are_fetched_where_the_operator_says_so_and_past_every_proxy() {
     let closed = Desk::with(&[]);
     let ran = run(&closed, &["run", "fetch", "--yes", "--args", &url]);
     assert!(ran.code == 1 && ran.err.starts_with("failed"), "{ran}");
-    let asked = run(&closed, &["run", "fetch", "--args", r#"{"url": "https://example.com/"}"#]);
-    assert!(asked.code == 1 && asked.err.starts_with("denied"), "nobody agreed: {asked}");
+    let unapproved =
+        run(&closed, &["run", "fetch", "--args", r#"{"url": "https://example.com/"}"#]);
+    assert!(
+        unapproved.code == 1 && unapproved.err.starts_with("denied"),
+        "nobody agreed: {unapproved}"
+    );
     assert_eq!(came.load(std::sync::atomic::Ordering::SeqCst), 0);
 
     let file = format!("[tools.web]\nallow_private_hosts = [\"127.0.0.1:{port}\"]\n");
@@ -434,8 +438,8 @@ fn an_interrupted_call_is_recorded_as_cancelled() {
 #[test]
 fn what_was_started_in_the_background_has_not_passed() {
     let shop = Shop::new(&[]);
-    let asked = r#"{"command": "cargo test", "background": true}"#;
-    let started = shop.run("run shell --yes --session s1", asked);
+    let arguments = r#"{"command": "cargo test", "background": true}"#;
+    let started = shop.run("run shell --yes --session s1", arguments);
     assert_eq!(started.code, 0, "{started}");
     let line = "--state state check --session s1 --answer -";
     let ran = shop.0.run_with(line, "All tests pass.");
@@ -444,11 +448,11 @@ fn what_was_started_in_the_background_has_not_passed() {
     let audited: Value = serde_json::from_str(&audited).unwrap();
     assert_eq!(audited["exit_code_missing"], "the command is still running in the background");
     let id = audited["execution_id"].as_str().unwrap();
-    for (said, finding) in [
+    for (claim, finding) in [
         ("The command completed successfully", "CS004"),
         ("I started the tests in the background", "no findings"),
     ] {
-        let ran = shop.0.run_with(line, &format!("{said} (execution_id: {id})."));
+        let ran = shop.0.run_with(line, &format!("{claim} (execution_id: {id})."));
         assert!(ran.to_string().contains(finding), "{ran}");
     }
 }
@@ -459,12 +463,13 @@ fn an_answer_cites_within_the_window() {
     let shop = Shop::new(&[]);
     let made = shop.run("run shell --yes --json --session s1", r#"{"command": "true"}"#);
     let receipt: Value = serde_json::from_str(&made.out).unwrap();
-    let said = format!("It is done (execution_id: {}).", receipt["execution_id"].as_str().unwrap());
+    let claim =
+        format!("It is done (execution_id: {}).", receipt["execution_id"].as_str().unwrap());
     std::thread::sleep(Duration::from_millis(2_100));
     for (window, code) in [(1, "CS003"), (600, "no findings")] {
         let line =
             format!("--state state check --session s1 --answer - --execution-window {window}");
-        let ran = shop.0.run_with(&line, &said);
+        let ran = shop.0.run_with(&line, &claim);
         assert!(ran.to_string().contains(code), "{ran}");
     }
 }
@@ -521,8 +526,8 @@ fn a_call_is_recorded_with_its_surroundings_and_repetition_is_counted() {
     for _ in 0..4 {
         let (_, whole) = shop.json(line, r#"{"command": "cat nothing"}"#);
         let receipt = &whole["receipt"];
-        let said = (&receipt["model"], &receipt["phase"], &receipt["caller_id"]);
-        assert_eq!(said, (&"m1".into(), &"verifier".into(), &"helper".into()), "{receipt:#}");
+        let context = (&receipt["model"], &receipt["phase"], &receipt["caller_id"]);
+        assert_eq!(context, (&"m1".into(), &"verifier".into(), &"helper".into()), "{receipt:#}");
     }
     let (_, counted) = shop.json("stats --format json", "");
     assert_eq!(counted["by_model"]["m1"]["failed"], 4);
@@ -532,7 +537,7 @@ fn a_call_is_recorded_with_its_surroundings_and_repetition_is_counted() {
 }
 
 #[test]
-fn repetition_across_runs_is_told_counted_and_refused() {
+fn repetition_across_runs_is_reported_counted_and_refused() {
     let config = "[tools.fixation]\nstreak = 2\nwindow = 3\n";
     let shop = Shop::new(&[("counterfoil.toml", config)]);
     let repetition = |session: &str| {
@@ -565,7 +570,7 @@ fn repetition_across_runs_is_told_counted_and_refused() {
 }
 
 #[test]
-fn nobody_is_asked_about_a_time_limit_that_the_shell_refuses() {
+fn no_one_is_asked_about_a_time_limit_that_the_shell_refuses() {
     let shop = Shop::new(&[]);
     for (seconds, refused) in [(600, false), (601, true)] {
         let arguments = json!({ "command": "touch x", "timeout_secs": seconds }).to_string();
@@ -587,7 +592,7 @@ fn the_id_of_an_execution_is_shown_as_configured() {
 }
 
 #[test]
-fn what_stands_in_place_of_a_false_answer_is_told() {
+fn what_replaces_a_false_answer_is_reported() {
     let shop = Shop::new(&[("answer.txt", "I cancelled your order.")]);
     shop.run("run shell --yes --session s1 -- echo hello", "");
     let ran = shop.run("check --session s1 --answer answer.txt", "");

@@ -30,17 +30,20 @@ fn a_link_signs_in_and_another_one_follows() {
         ("GET", "127.0.0.1", ""),
         ("GET", "localhost", ""),
     ] {
-        let told = running.ask_as(host, method, &path, headers, "");
-        assert!(!told.contains("set-cookie"), "{method} {host}: {told}");
+        let response = running.ask_as(host, method, &path, headers, "");
+        assert!(!response.contains("set-cookie"), "{method} {host}: {response}");
     }
-    let told = running.ask("GET", &path, "", "");
-    assert!(told.starts_with("HTTP/1.1 303"), "{told}");
-    let cookie = told.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
+    let response = running.ask("GET", &path, "", "");
+    assert!(response.starts_with("HTTP/1.1 303"), "{response}");
+    let cookie = response.split("set-cookie: ").nth(1).unwrap().split(';').next().unwrap();
     let page = running.ask("GET", "/", &format!("cookie: {cookie}\r\n"), "");
     assert!(page.contains(" · operate"), "{page}");
     for host in ["127.0.0.1", "localhost", "127.0.0.1:7777"] {
-        let told = running.ask_as(host, "GET", "/", &format!("cookie: {cookie}\r\n"), "");
-        assert!(!told.contains(" · operate") && !told.contains(&running.address), "{told}");
+        let response = running.ask_as(host, "GET", "/", &format!("cookie: {cookie}\r\n"), "");
+        assert!(
+            !response.contains(" · operate") && !response.contains(&running.address),
+            "{response}"
+        );
     }
     let mut next = String::new();
     running.stderr.read_line(&mut next).unwrap();
@@ -68,31 +71,34 @@ fn tokens_have_roles_and_a_policy_is_replayed() {
         ("cccccccccccccccc", "/api/v1/approvals/x/grant", 401),
     ] {
         let ask = || running.ask("POST", path, &bearer(token), "{}");
-        let mut told = ask();
+        let mut response = ask();
         // The server reads the ledger shortly after it starts.
         for _ in 0..200 {
-            if !told.starts_with("HTTP/1.1 503") {
+            if !response.starts_with("HTTP/1.1 503") {
                 break;
             }
             std::thread::sleep(std::time::Duration::from_millis(20));
-            told = ask();
+            response = ask();
         }
-        assert!(told.starts_with(&format!("HTTP/1.1 {status}")), "{token}: {told}");
+        assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{token}: {response}");
     }
     // The server counts shortly after it starts.
     for _ in 0..200 {
-        let told = running.ask("GET", "/api/v1/stats", &bearer("aaaaaaaaaaaaaaaa"), "");
-        if told.contains("\"calls\":1,") {
+        let response = running.ask("GET", "/api/v1/stats", &bearer("aaaaaaaaaaaaaaaa"), "");
+        if response.contains("\"calls\":1,") {
             break;
         }
         std::thread::sleep(std::time::Duration::from_millis(25));
     }
     let body = r#"{"policy":"[tools.permissions]\ndefault = \"deny\"\n"}"#;
-    let told = running.ask("POST", "/api/v1/policy/replay", &bearer("aaaaaaaaaaaaaaaa"), body);
-    assert!(told.contains("\"calls\":1,") && told.contains("\"after\":\"deny\""), "{told}");
+    let response = running.ask("POST", "/api/v1/policy/replay", &bearer("aaaaaaaaaaaaaaaa"), body);
+    assert!(
+        response.contains("\"calls\":1,") && response.contains("\"after\":\"deny\""),
+        "{response}"
+    );
     let body = r#"{"policy":"[tools.permission]\n"}"#;
-    let told = running.ask("POST", "/api/v1/policy/replay", &bearer("aaaaaaaaaaaaaaaa"), body);
-    assert!(told.starts_with("HTTP/1.1 422") && told.contains("permission"), "{told}");
+    let response = running.ask("POST", "/api/v1/policy/replay", &bearer("aaaaaaaaaaaaaaaa"), body);
+    assert!(response.starts_with("HTTP/1.1 422") && response.contains("permission"), "{response}");
 }
 
 #[cfg(unix)]

@@ -93,9 +93,9 @@ fn bundles_and_witnessed_checkpoints_are_made_from_it() {
     assert_eq!(made.code, 0, "{made}");
     let verified = desk.run("audit verify-bundle s1.html --public-key ledger.pub");
     assert!(verified.code == 0 && verified.out.contains("VERIFIED"), "{verified}");
-    for told in ["first checkpoint of this ledger", "no new events since the last checkpoint"] {
+    for notice in ["first checkpoint of this ledger", "no new events since the last checkpoint"] {
         let sent = audit("one", "witness --to ./kept.txt");
-        assert!(sent.code == 0 && sent.err.contains(told), "{sent}");
+        assert!(sent.code == 0 && sent.err.contains(notice), "{sent}");
     }
     run();
     let sent = audit("one", "witness --to ./kept.txt");
@@ -149,15 +149,15 @@ fn a_dashboard_serves_it_and_its_decisions_hold_everywhere() {
         let id = call["execution_id"].as_str().unwrap();
         ask("POST", &format!("/api/v1/approvals/{id}/{what}"), "{\"reason\":\"so be it\"}")
     };
-    let told = decide(&denied, "grant");
-    assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+    let response = decide(&denied, "grant");
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     let twice = decide(&denied, "grant");
     assert!(twice.starts_with("HTTP/1.1 409"), "{twice}");
     assert_eq!(run()["status"], "completed");
     let denied = run();
     assert_eq!(denied["status"], "denied", "used up");
-    let told = decide(&denied, "refuse");
-    assert!(told.starts_with("HTTP/1.1 200"), "{told}");
+    let response = decide(&denied, "refuse");
+    assert!(response.starts_with("HTTP/1.1 200"), "{response}");
     let refused = run();
     assert!(refused.to_string().contains("did not approve"), "{refused}");
     for (path, expected) in [
@@ -166,8 +166,11 @@ fn a_dashboard_serves_it_and_its_decisions_hold_everywhere() {
         ("/api/v1/sessions/s/events?limit=2", "\"next\":\""),
         ("/approvals", "write_file"),
     ] {
-        let told = ask("GET", path, "");
-        assert!(told.starts_with("HTTP/1.1 200") && told.contains(expected), "{path}: {told}");
+        let response = ask("GET", path, "");
+        assert!(
+            response.starts_with("HTTP/1.1 200") && response.contains(expected),
+            "{path}: {response}"
+        );
     }
     let verified = desk.spawn(&in_state(&url, "one"), &["audit", "verify"], "");
     assert_eq!(verified.code, 0, "{verified}");

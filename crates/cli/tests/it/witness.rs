@@ -252,7 +252,7 @@ fn a_file_that_was_torn_goes_on() {
     assert_eq!(verify().code, 0, "{}", verify());
 }
 
-/// A ledger that was witnessed existed, so a missing one is a verdict, whoever witnessed it.
+/// A ledger that was witnessed existed, so a missing one is a verdict, no matter who witnessed it.
 #[test]
 fn a_ledger_that_is_gone_is_broken() {
     let desk = Desk::with(&[]);
@@ -308,10 +308,10 @@ fn a_witness_says_what_it_drops() {
     assert_eq!(verified.code, 0, "{verified}");
     assert_eq!(send(&standing.url).code, 0);
     standing.child.kill().unwrap();
-    let mut said = String::new();
-    standing.lines.read_to_string(&mut said).unwrap();
+    let mut output = String::new();
+    standing.lines.read_to_string(&mut output).unwrap();
     let words = format!("dropping {half} bytes of an incomplete checkpoint of");
-    assert!(said.contains(&words), "{said}");
+    assert!(output.contains(&words), "{output}");
     let now = std::fs::read(&file).unwrap();
     assert!(
         now.starts_with(&whole) && now.len() == 2 * whole.len(),

@@ -36,7 +36,7 @@ mod of_ledger {
   echo 'All tests pass.' | counterfoil check --session fix-42 --answer -";
 
         /// Whether any session is selected.
-        pub(crate) fn is_asked(&self) -> bool {
+        pub(crate) fn has_sessions(&self) -> bool {
             !self.session.is_empty()
         }
 
@@ -51,7 +51,7 @@ mod of_ledger {
             global: &Global,
             options: &config::Options,
         ) -> anyhow::Result<Vec<Input>> {
-            let answer = self.answer.as_deref().map(said).transpose()?;
+            let answer = self.answer.as_deref().map(answer_text).transpose()?;
             if self.session.is_empty() {
                 return Ok(Vec::new());
             }
@@ -67,8 +67,8 @@ mod of_ledger {
                         .into());
                 };
                 // The answer has the current time, because an execution may be too old to cite.
-                let said = |text| Message { time, ..Message::text(Role::Assistant, text) };
-                let answer = answer.as_ref().map(said);
+                let message = |text| Message { time, ..Message::text(Role::Assistant, text) };
+                let answer = answer.as_ref().map(message);
                 transcript.messages.extend(answer);
                 inputs.push(Input::text(id.clone(), export(&transcript).to_string()));
             }
@@ -77,7 +77,7 @@ mod of_ledger {
     }
 
     /// Reads the text of an answer.
-    fn said(path: &Path) -> anyhow::Result<String> {
+    fn answer_text(path: &Path) -> anyhow::Result<String> {
         if path == Path::new("-") {
             return Ok(io::read_to_string(io::stdin())?);
         }
@@ -103,7 +103,7 @@ mod of_ledger {
     impl RecordedArguments {
         pub(crate) const EXAMPLES: &str = "";
 
-        pub(crate) fn is_asked(&self) -> bool {
+        pub(crate) fn has_sessions(&self) -> bool {
             false
         }
 

@@ -161,11 +161,11 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             ),
         error => Complaint::new(format!("the approval was not recorded: {error}")),
     })?;
-    let told = match has_ended {
+    let effect = match has_ended {
         false => "the agent may make this call again",
         true => "but no one is waiting for it: it counts only if the session is continued",
     };
-    writeln!(io::stdout(), "approved: {told}")?;
+    writeln!(io::stdout(), "approved: {effect}")?;
     Ok(Exit::Clean)
 }
 

@@ -84,9 +84,9 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
             runtime.block_on(on_and_on(begun, |_| Ok(Lines::new(true))))
         }
         None => {
-            let (person, asked) = ScreenPerson::new();
+            let (person, questions) = ScreenPerson::new();
             let begun = begun(global, arguments, person, &runtime)?;
-            runtime.block_on(on_and_on(begun, |begun| Screen::open(begun, asked)))
+            runtime.block_on(on_and_on(begun, |begun| Screen::open(begun, questions)))
         }
     };
     // The end of its tasks frees the guard, whose temporary folder is then removed. A thread may

@@ -104,7 +104,7 @@ pub(crate) fn run(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit
     let call = ToolCall {
         id: String::new(),
         tool: arguments.tool.clone(),
-        arguments: CallArguments::raw(&asked(arguments, guard.catalog().get(&arguments.tool))?),
+        arguments: CallArguments::raw(&given(arguments, guard.catalog().get(&arguments.tool))?),
         line: 0,
     };
     let paint = Paint::for_errors();
@@ -154,7 +154,7 @@ fn start(arguments: &Arguments) -> SessionStart {
 }
 
 /// Returns the arguments of the call, from any of the three ways to give them.
-fn asked(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
+fn given(arguments: &Arguments, tool: Option<&Tool>) -> anyhow::Result<String> {
     let schema = |name: &str| tool.and_then(|t| t.parameters.as_ref()?.pointer(name));
     if !arguments.line.is_empty() {
         if schema("/properties/command").is_none() {
@@ -224,13 +224,13 @@ fn show(
         let whole = whole(answer, receipt, status);
         writeln!(out, "{}", counterfoil_report::json_pretty(&whole))?;
     } else if let Some(answer) = answer {
-        let (told, _) = answer.for_a_person();
-        let gap = if told.is_empty() || told.ends_with('\n') { "" } else { "\n" };
+        let (output, _) = answer.for_a_person();
+        let gap = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
         // A result may contain control sequences, so they are escaped on a terminal but not in a
         // pipe.
         let text = match io::stdout().is_terminal() {
-            true => counterfoil_report::visible_output(&told),
-            false => Cow::Borrowed(told.as_ref()),
+            true => counterfoil_report::visible_output(&output),
+            false => Cow::Borrowed(output.as_ref()),
         };
         write!(out, "{text}{gap}")?;
         out.flush()?;
@@ -324,8 +324,8 @@ fn line(
         None => " before anything ran".to_owned(),
     };
     text += &format!(", session {}", session.id());
-    let asked = answer.is_some_and(|answer| !answer.questions.is_empty());
-    if asked {
+    let needs_approval = answer.is_some_and(|answer| !answer.questions.is_empty());
+    if needs_approval {
         let help = "approve the call on a terminal, or pass `--yes`";
         text += &format!("\n  {}: {help}", paint.help("help"));
     }

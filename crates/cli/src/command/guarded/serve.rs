@@ -108,8 +108,8 @@ fn announced(
     tokens: Option<&Path>,
 ) -> anyhow::Result<Option<Box<dyn Fn(&str) + Send + Sync>>> {
     if let Some(path) = tokens {
-        let told = format!("http://{address}; sign in with a token from {}", path.display());
-        note(format!("listening on {told}"))?;
+        let link = format!("http://{address}; sign in with a token from {}", path.display());
+        note(format!("listening on {link}"))?;
         return Ok(None);
     }
     Ok(Some(Box::new(move |token| {

@@ -134,8 +134,8 @@ fn warn(skill: &Skill, settings: &GuardSettings) -> io::Result<()> {
 fn trust(found: &mut Found, skill: &Skill, settings: &GuardSettings) -> anyhow::Result<Exit> {
     warn(skill, settings)?;
     if !agreed(&format!("Trust the current version of `{}`? [y/N] ", visible(&skill.name))) {
-        let nobody = "not confirmed on a terminal; nothing was changed".to_owned();
-        return Err(Complaint::new(nobody).into());
+        let message = "not confirmed on a terminal; nothing was changed".to_owned();
+        return Err(Complaint::new(message).into());
     }
     found.trusted.trust(skill).map_err(Complaint::from_error)?;
     let Skill { name, digest, .. } = skill;

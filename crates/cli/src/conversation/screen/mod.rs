@@ -31,7 +31,7 @@ use super::LOOK_AT_TASKS;
 use super::begin::Begun;
 use super::front::{Front, Next};
 use super::row::{Row, Tone, rows};
-use super::seen::{Seen, behind, doubts, seen, under_way};
+use super::seen::{Seen, doubts, seen, turn_summary, under_way};
 use crate::log;
 use crate::signals::interrupted;
 use crate::terminal::Paint;
@@ -57,9 +57,9 @@ pub(crate) fn is_for_a_screen() -> bool {
 pub(crate) struct Screen {
     terminal: DefaultTerminal,
     keys: Keys,
-    asked: UnboundedReceiver<Question>,
+    questions: UnboundedReceiver<Question>,
     tells: UnboundedSender<Seen>,
-    told: UnboundedReceiver<Seen>,
+    seen: UnboundedReceiver<Seen>,
     events: broadcast::Receiver<CallEvent>,
     logged: UnboundedReceiver<String>,
     pictures: Interval,
@@ -74,8 +74,8 @@ impl Screen {
     ///
     /// # Errors
     /// Returns an error if the terminal cannot be used.
-    pub(crate) fn open(begun: &Begun, asked: UnboundedReceiver<Question>) -> anyhow::Result<Self> {
-        let (tells, told) = unbounded_channel();
+    pub(crate) fn open(begun: &Begun, queue: UnboundedReceiver<Question>) -> anyhow::Result<Self> {
+        let (tells, seen) = unbounded_channel();
         let terminal = ratatui::try_init()?;
         execute!(io::stdout(), EnableBracketedPaste)?;
         let mut pictures = interval(PICTURE);
@@ -88,9 +88,9 @@ impl Screen {
         let mut screen = Self {
             terminal,
             keys: Keys::read(),
-            asked,
+            questions: queue,
             tells,
-            told,
+            seen,
             events: begun.agent.guard().events(),
             logged,
             pictures,
@@ -120,8 +120,8 @@ impl Screen {
                 }
                 None => self.wish = Some(Wish::Leave),
             },
-            Some(question) = self.asked.recv() => self.view.ask(question),
-            Some(seen) = self.told.recv() => self.see(seen),
+            Some(question) = self.questions.recv() => self.view.ask(question),
+            Some(seen) = self.seen.recv() => self.see(seen),
             event = self.events.recv() => match event {
                 Ok(event) => {
                     if let Some(text) = under_way(&event) {
@@ -179,11 +179,11 @@ impl Front for Screen {
         loop {
             match self.wish.take().or_else(|| self.view.take_queued()) {
                 Some(Wish::Say(text)) => {
-                    self.view.said(&text);
-                    return Ok(Next::Said(Some(text)));
+                    self.view.add_message(&text);
+                    return Ok(Next::Message(Some(text)));
                 }
-                Some(Wish::Why) => return Ok(Next::Said(Some("/why".to_owned()))),
-                Some(Wish::Leave) => return Ok(Next::Said(None)),
+                Some(Wish::Why) => return Ok(Next::Message(Some("/why".to_owned()))),
+                Some(Wish::Leave) => return Ok(Next::Message(None)),
                 // There is nothing to interrupt.
                 Some(Wish::BreakOff) | None => {}
             }
@@ -217,7 +217,7 @@ impl Front for Screen {
                 Some(Wish::Why) | None => {}
             }
         };
-        while let Ok(seen) = self.told.try_recv() {
+        while let Ok(seen) = self.seen.try_recv() {
             self.see(seen);
         }
         self.view.end();
@@ -238,9 +238,9 @@ impl Front for Screen {
     fn answer(&mut self, turned: &Turned) -> anyhow::Result<()> {
         self.view.answer(&visible_output(&turned.answer), turned.accepted);
         self.show(&doubts(turned))?;
-        let behind = behind(turned);
-        if !behind.is_empty() {
-            self.show(&[Row::new(Tone::Dim, format!("  {behind}: Ctrl-R"))])?;
+        let summary = turn_summary(turned);
+        if !summary.is_empty() {
+            self.show(&[Row::new(Tone::Dim, format!("  {summary}: Ctrl-R"))])?;
         }
         Ok(())
     }

@@ -11,16 +11,16 @@ pub(crate) struct ScreenPerson(UnboundedSender<Question>);
 impl ScreenPerson {
     /// Creates the user, with the receiver of questions for the screen.
     pub(crate) fn new() -> (Self, UnboundedReceiver<Question>) {
-        let (asks, asked) = unbounded_channel();
-        (Self(asks), asked)
+        let (asks, questions) = unbounded_channel();
+        (Self(asks), questions)
     }
 }
 
 impl Person for ScreenPerson {
-    fn say(&self, asked: ApprovalQuestion) -> BoxFuture<'_, Word> {
+    fn say(&self, question: ApprovalQuestion) -> BoxFuture<'_, Word> {
         let (answers, answer) = oneshot::channel();
         // Without a screen no one answers.
-        let _ = self.0.send(Question::new(asked, answers));
-        Box::pin(async move { answer.await.unwrap_or(Word::Nobody) })
+        let _ = self.0.send(Question::new(question, answers));
+        Box::pin(async move { answer.await.unwrap_or(Word::NoAnswer) })
     }
 }

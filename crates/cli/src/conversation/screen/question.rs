@@ -37,8 +37,8 @@ pub(super) const CHOICES: &str = "Approve?  y once · s for this session · n no
     session · e edit · w no, with a reason";
 
 impl Question {
-    pub(super) fn new(asked: ApprovalQuestion, answers: oneshot::Sender<Word>) -> Self {
-        let ApprovalQuestion { rows, arguments } = asked;
+    pub(super) fn new(question: ApprovalQuestion, answers: oneshot::Sender<Word>) -> Self {
+        let ApprovalQuestion { rows, arguments } = question;
         Self { rows, arguments, answers, silent_since: None, stage: Stage::Choosing }
     }
 
@@ -124,6 +124,6 @@ pub(super) fn decided(word: &Word) -> &str {
         Word::No(Some(reason)) => reason,
         Word::Never => "never in this session",
         Word::Instead(_) => "arguments changed",
-        Word::Nobody => "no answer",
+        Word::NoAnswer => "no answer",
     }
 }

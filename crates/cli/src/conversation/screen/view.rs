@@ -97,18 +97,18 @@ impl View {
     }
 
     /// Adds the user's message to the conversation.
-    pub(super) fn said(&mut self, text: &str) {
-        let mut said = vec![Row::default()];
-        said.extend(
+    pub(super) fn add_message(&mut self, text: &str) {
+        let mut message = vec![Row::default()];
+        message.extend(
             text.lines().map(|line| Row::new(Tone::Strong, "> ").and(Tone::Strong, visible(line))),
         );
         self.below = 0;
-        self.push(&said);
+        self.push(&message);
         self.past.push(text.to_owned());
     }
 
-    pub(super) fn answer(&mut self, text: &str, stands: bool) {
-        let tone = if stands { Tone::Plain } else { Tone::Note };
+    pub(super) fn answer(&mut self, text: &str, accepted: bool) {
+        let tone = if accepted { Tone::Plain } else { Tone::Note };
         self.push(&rows(tone, text));
     }
 
@@ -155,17 +155,17 @@ impl View {
 
     fn decide(&mut self, word: Word) {
         let Some(question) = self.questions.pop_front() else { return };
-        let said = format!("  → {}", visible(decided(&word)));
-        self.push(&[Row::new(Tone::Dim, said)]);
+        let line = format!("  → {}", visible(decided(&word)));
+        self.push(&[Row::new(Tone::Dim, line)]);
         question.answer(word);
         self.show_question();
     }
 
     /// Removes questions whose calls were cancelled.
     pub(super) fn forget_questions(&mut self) {
-        let asked = self.questions.len();
+        let count = self.questions.len();
         self.questions.retain(|question| !question.is_closed());
-        if self.questions.len() < asked {
+        if self.questions.len() < count {
             self.show_question();
         }
     }

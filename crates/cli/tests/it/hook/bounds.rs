@@ -40,8 +40,10 @@ fn a_notification_begins_nothing_anew() {
     stage.edit("src/lib.rs");
     for _ in 0..2 {
         stage.stops(CLAIM).reason();
-        let told = "<task-notification>\n<task-id>t1</task-id>\n</task-notification>";
-        stage.event("UserPromptSubmit", json!({ "prompt": told, "prompt_id": "p2" })).passes();
+        let notification = "<task-notification>\n<task-id>t1</task-id>\n</task-notification>";
+        stage
+            .event("UserPromptSubmit", json!({ "prompt": notification, "prompt_id": "p2" }))
+            .passes();
     }
     stage.stops(CLAIM).warns("no test run is recorded");
 }
@@ -82,7 +84,7 @@ fn a_rule_that_somebody_set_to_warn_does_not_block() {
 }
 
 #[test]
-fn whoever_does_what_was_missing_passes() {
+fn an_agent_that_does_what_was_missing_passes() {
     let mut stage = Stage::new();
     stage.user("Fix it.");
     stage.edit("src/lib.rs");
@@ -93,7 +95,7 @@ fn whoever_does_what_was_missing_passes() {
 }
 
 #[test]
-fn whoever_takes_it_back_passes() {
+fn an_agent_that_takes_it_back_passes() {
     let mut stage = Stage::new();
     stage.user("Fix it.");
     stage.edit("src/lib.rs");

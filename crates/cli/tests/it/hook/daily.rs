@@ -60,21 +60,21 @@ fn a_denial_names_its_call_which_then_waits_for_somebody() {
     let run = |words: &[&str]| stage.desk.spawn(&[("COUNTERFOIL_STATE", &state)], words, "");
     let listed = run(&["approve", "--list"]);
     assert!(listed.out.starts_with(&id) && listed.out.contains("git reset --hard"), "{listed}");
-    let asked = run(&["approve", "--last"]);
-    assert_eq!(asked.code, 2, "nobody is at a terminal: {asked}");
-    assert!(asked.err.contains("not approved"), "{asked}");
+    let unconfirmed = run(&["approve", "--last"]);
+    assert_eq!(unconfirmed.code, 2, "nobody is at a terminal: {unconfirmed}");
+    assert!(unconfirmed.err.contains("not approved"), "{unconfirmed}");
 }
 
 #[test]
-fn another_agent_starts_where_its_user_has_said_so() {
+fn another_agent_starts_where_its_user_allows_it() {
     let rule = "[[tools.permissions.rules]]\ntool = \"Bash\"\npattern = \"claude -p *\"\n\
                 action = \"allow\"\n";
     for (file, expected) in [("", "deny"), (rule, "pass")] {
         let stage = Stage::with(&[("home/.config/counterfoil/counterfoil.toml", file)]);
         let answered = stage.event("PreToolUse", bash("claude -p hi", "t1", "bypassPermissions"));
         assert_eq!(word(&answered), expected, "{answered:?}");
-        let told = answered.out.contains("your own rule under `[tools.permissions]`");
-        assert_eq!(told, expected == "deny", "{answered:?}");
+        let names_own_rule = answered.out.contains("your own rule under `[tools.permissions]`");
+        assert_eq!(names_own_rule, expected == "deny", "{answered:?}");
     }
 }
 
@@ -131,7 +131,7 @@ fn a_session_begins_with_the_protocol_where_the_event_is_sent() {
 }
 
 #[test]
-fn a_tool_that_takes_commands_is_a_shell_whoever_made_it() {
+fn a_tool_that_takes_commands_is_a_shell_no_matter_who_made_it() {
     let stage = Stage::new();
     for (tool, input, expected) in [
         ("mcp__shell__exec", json!({ "command": "rm -rf /" }), "deny"),
@@ -162,9 +162,9 @@ fn explain_says_what_the_hook_would_do() {
         ];
         words.extend(more);
         let ran = stage.desk.spawn(&[], &words, "");
-        let told: Value = serde_json::from_str(&ran.out).unwrap();
+        let explained: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(
-            (told["verdict"].as_str(), ran.code),
+            (explained["verdict"].as_str(), ran.code),
             (Some(expected), code),
             "{agent} {command} {ran}"
         );

@@ -7,7 +7,7 @@ use super::stage::Stage;
 const PASSED: &str = "running 42 tests\n\ntest result: ok. 42 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s\n";
 const FAILED: &str = "running 42 tests\ntest adds ... FAILED\n\ntest result: FAILED. 41 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.31s\n";
 
-fn told(act: fn(&mut Stage), last: &str) -> String {
+fn objection(act: fn(&mut Stage), last: &str) -> String {
     let mut stage = Stage::new();
     stage.user("Please fix the failing test in src/lib.rs.");
     act(&mut stage);
@@ -16,7 +16,7 @@ fn told(act: fn(&mut Stage), last: &str) -> String {
 
 #[test]
 fn tests_that_never_ran() {
-    insta::assert_snapshot!(told(|s| s.edit("src/lib.rs"), "I fixed it. All tests pass."), @r#"
+    insta::assert_snapshot!(objection(|s| s.edit("src/lib.rs"), "I fixed it. All tests pass."), @r#"
     Your message says what the record of this session does not show.
 
     - You said: "All tests pass."
@@ -30,7 +30,7 @@ fn tests_that_never_ran() {
 
 #[test]
 fn tests_that_failed() {
-    insta::assert_snapshot!(told(
+    insta::assert_snapshot!(objection(
         |s| {
             s.edit("src/lib.rs");
             s.bash_fails("cargo test", FAILED);
@@ -50,7 +50,7 @@ fn tests_that_failed() {
 
 #[test]
 fn a_file_that_was_never_created() {
-    insta::assert_snapshot!(told(
+    insta::assert_snapshot!(objection(
         |s| s.bash("ls", "src\n"),
         "I created `docs/plan.md` with the plan.",
     ), @r#"
@@ -67,7 +67,7 @@ fn a_file_that_was_never_created() {
 
 #[test]
 fn a_wrong_count() {
-    insta::assert_snapshot!(told(|s| s.bash("cargo test", PASSED), "All 57 tests pass."), @r#"
+    insta::assert_snapshot!(objection(|s| s.bash("cargo test", PASSED), "All 57 tests pass."), @r#"
     Your message says what the record of this session does not show.
 
     - You said: "57 tests"
@@ -81,7 +81,7 @@ fn a_wrong_count() {
 
 #[test]
 fn edits_that_were_never_made() {
-    insta::assert_snapshot!(told(
+    insta::assert_snapshot!(objection(
         |s| {
             let input = json!({ "file_path": "src/lib.rs" });
             let file = json!({ "type": "text", "file": { "filePath": "src/lib.rs" } });
@@ -102,7 +102,7 @@ fn edits_that_were_never_made() {
 
 #[test]
 fn a_file_that_was_claimed_on_the_way_and_never_written() {
-    insta::assert_snapshot!(told(
+    insta::assert_snapshot!(objection(
         |s| {
             s.says("I created `docs/plan.md`.");
             s.bash("ls", "src\n");
@@ -155,7 +155,7 @@ fn an_edited_log_does_not_outweigh_the_receipt() {
 
 /// The record leaves these open: a judge may read them, but no rule blocks the stop.
 #[test]
-fn what_is_not_proven_stops_nobody() {
+fn what_is_not_proven_stops_no_one() {
     const NONE: &str = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 12 filtered out; finished in 0.00s\n";
     type Act = fn(&mut Stage);
     let stale: Act = |s| {

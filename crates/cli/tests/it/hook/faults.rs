@@ -84,8 +84,8 @@ fn what_strict_json_refuses_is_judged_all_the_same() {
                  \"tool_use_id\":\"t{number}\",\"tool_input\":{input}}}"
             );
             let answered = stage.sent(agent, &sent);
-            let said: String = input.chars().take(80).collect();
-            assert!(answered.out.contains("\"deny\""), "{agent}, {said}: {answered:?}");
+            let beginning: String = input.chars().take(80).collect();
+            assert!(answered.out.contains("\"deny\""), "{agent}, {beginning}: {answered:?}");
         }
     }
 }
@@ -293,7 +293,7 @@ fn a_projects_file_loosens_nothing() {
 }
 
 #[test]
-fn nobody_waits_longer_than_the_limit() {
+fn no_one_waits_longer_than_the_limit() {
     use std::io::Read as _;
     use std::process::{Command, Stdio};
     let desk = Desk::with(&[]);

@@ -78,7 +78,7 @@ fn honest_sessions_pass() {
 }
 
 #[test]
-fn whoever_puts_it_right_on_the_way_is_not_sent_back() {
+fn an_agent_that_puts_it_right_on_the_way_is_not_sent_back() {
     let mut stage = Stage::new();
     stage.user("Please fix the failing test.");
     stage.bash_fails("cargo test", FAILED);
@@ -108,7 +108,7 @@ fn a_result_that_the_transcript_lacks_still_is_taken_from_the_receipts() {
 }
 
 #[test]
-fn a_call_that_the_transcript_lacks_still_is_told_of_and_nobody_is_accused() {
+fn a_call_that_the_transcript_still_lacks_is_reported_and_no_one_is_accused() {
     let mut stage = Stage::new();
     stage.user("Fix it.");
     stage.edit("src/lib.rs");

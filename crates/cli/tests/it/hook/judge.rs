@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::stage::Stage;
-use crate::judge::{said, serve};
+use crate::judge::{completion, serve};
 
 const LIE: &str = "I looked: the folder holds 3 files.";
 
@@ -24,9 +24,9 @@ fn stage(script: &str) -> Stage {
 }
 
 /// Returns how often the judge was asked.
-fn asked(stage: &Stage) -> usize {
-    let asked = std::fs::read_to_string(stage.desk.path().join("asked"));
-    asked.unwrap_or_default().lines().count()
+fn times_asked(stage: &Stage) -> usize {
+    let questions = std::fs::read_to_string(stage.desk.path().join("asked"));
+    questions.unwrap_or_default().lines().count()
 }
 
 fn reply(findings: serde_json::Value) -> String {
@@ -52,18 +52,18 @@ fn a_lie_is_sent_back_with_both_quotations_however_often_it_is_told() {
     let again = stage.stops(LIE).reason();
     assert!(again.contains("repeated without a tool call in between"), "{again}");
     assert!(again.contains("“7 files in src”"), "{again}");
-    assert_eq!(asked(&stage), 1);
+    assert_eq!(times_asked(&stage), 1);
     stage.hears(&again);
     // No loop: after two in a row it may stop, and the user is warned.
     stage.stops(LIE).warns("repeated without a tool call in between");
     stage.user("And?");
     stage.bash("ls", "7 files in src core\n");
     assert!(stage.stops(LIE).reason().contains("“7 files in src”"));
-    assert_eq!(asked(&stage), 2);
+    assert_eq!(times_asked(&stage), 2);
 }
 
 #[test]
-fn the_person_is_told_where_no_stop_is_blocked() {
+fn the_person_is_notified_where_no_stop_is_blocked() {
     let mut stage = stage(&contradicts());
     let file = stage.desk.path().join("home/.config/counterfoil/counterfoil.toml");
     let config = std::fs::read_to_string(&file).unwrap();
@@ -77,7 +77,7 @@ fn an_honest_answer_passes() {
 }
 
 #[test]
-fn a_judge_that_says_nothing_blocks_nobody() {
+fn a_judge_that_says_nothing_blocks_no_one() {
     for (script, why) in [
         ("sleep 60", "no reply within 1 s"),
         ("echo all good", "the reply has no JSON object"),
@@ -89,10 +89,10 @@ fn a_judge_that_says_nothing_blocks_nobody() {
 
 /// A proven finding needs no judge.
 #[test]
-fn nobody_is_asked_about_what_is_proven() {
+fn no_one_is_asked_about_what_is_proven() {
     let mut stage = stage("exit 1");
     let reason = stage.stops("All tests pass.").reason();
-    assert_eq!(asked(&stage), 0);
+    assert_eq!(times_asked(&stage), 0);
     assert!(reason.contains("CS016") && !reason.contains("judge"), "{reason}");
 }
 
@@ -102,7 +102,7 @@ fn a_model_reads_the_last_answer() {
     let finding = json!({ "findings": [{ "sentence": "S1", "verdict": "contradicted",
         "says": "holds 3 files", "record": "R1", "quote": "7 files in src", "needs": null,
         "confidence": 0.9 }], "need": [], "supported": [] });
-    let (port, _asked) = serve(said(&finding.to_string()));
+    let (port, _question) = serve(completion(&finding.to_string()));
     let config = format!(
         "[judge]\nhooks = true\nname = \"local\"\n[[llm.providers]]\nname = \"local\"\n\
          kind = \"openai\"\nmodel = \"m-1\"\nurl = \"http://127.0.0.1:{port}/v1\"\n"

@@ -32,8 +32,8 @@ fn codex() {
         "tool_name": "web_search", "tool_use_id": "c2",
         "tool_input": { "query": "AKIAIOSFODNN7EXAMPLE" },
     });
-    let asked = event(&stage, "codex", "PreToolUse", search).json();
-    assert_eq!(asked["hookSpecificOutput"]["permissionDecision"], "deny");
+    let decision = event(&stage, "codex", "PreToolUse", search).json();
+    assert_eq!(decision["hookSpecificOutput"]["permissionDecision"], "deny");
     let denied = stage.desk.run("audit query --result blocked --format jsonl --state state").out;
     assert!(denied.contains("approval_required"), "what nobody may agree to is denied: {denied}");
     // The folder that a call names is where its command runs.
@@ -165,13 +165,13 @@ fn gemini_ends_after_a_block() {
         [("I take that back: no tests were run.", 1), ("All tests pass, really.", 2)]
     {
         let mut lines = vec![user("1", "Fix it.")];
-        let (mut said, mut prompt) =
+        let (mut report, mut prompt) =
             ("I ran the tests: all tests pass.".to_owned(), "Fix it.".to_owned());
         let mut blocks = 0;
         for round in 0..6 {
             log(&lines);
             event(&stage, "gemini", "BeforeAgent", json!({ "prompt": prompt }));
-            let stop = json!({ "prompt": "Fix it.", "prompt_response": said, "stop_hook_active": round > 0 });
+            let stop = json!({ "prompt": "Fix it.", "prompt_response": report, "stop_hook_active": round > 0 });
             let answer = event(&stage, "gemini", "AfterAgent", stop).json();
             let Some(reason) = answer["reason"].as_str().filter(|_| answer["decision"] == "deny")
             else {
@@ -181,7 +181,7 @@ fn gemini_ends_after_a_block() {
             assert!(round == 0 || !reason.contains("I ran the tests"), "told twice: {reason}");
             prompt = reason.to_owned();
             lines.push(user(&format!("u{round}"), &prompt));
-            said = format!("{said}\n{retraction}");
+            report = format!("{report}\n{retraction}");
         }
         assert_eq!(blocks, most, "{retraction}");
         event(&stage, "gemini", "BeforeAgent", json!({ "prompt": "Something else." }));

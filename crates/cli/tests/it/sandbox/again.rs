@@ -51,9 +51,9 @@ fn commands_at_the_same_time_are_all_held() {
         for number in 0..10 {
             // A unique comment, because the same call would be refused after some repetitions.
             let ran = room.run(&format!("cat own {outside} # {thread}.{number}"));
-            let said = &ran.answer.text;
-            assert_eq!(said.matches("content").count(), 1, "{said}");
-            assert!(said.contains("Permission denied"), "{said}");
+            let text = &ran.answer.text;
+            assert_eq!(text.matches("content").count(), 1, "{text}");
+            assert!(text.contains("Permission denied"), "{text}");
         }
     };
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-#![expect(clippy::print_stdout, reason = "what could not be checked is said")]
+#![expect(clippy::print_stdout, reason = "what could not be checked is printed")]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -20,8 +20,8 @@ fn room(what: &str) -> Option<Room> {
         println!("not checked: {what}, because bubblewrap is not installed");
         return None;
     }
-    let said = room.confinement().not_held.join("; ");
-    if said.contains("modes, owners, times") {
+    let gaps = room.confinement().not_held.join("; ");
+    if gaps.contains("modes, owners, times") {
         println!("not checked: {what}, because bubblewrap does not work here");
         return None;
     }
@@ -37,8 +37,8 @@ fn denied_files_in_the_workspace_are_covered() {
     }
     let ran = room.run("cat .env deep/.env deep/secrets/key; ls deep; cat own");
     assert_eq!(ran.stdout.matches("content").count(), 1, "{}", ran.answer.text);
-    let said = room.confinement().not_held.join("; ");
-    assert!(!said.contains("can be read"), "{said}");
+    let gaps = room.confinement().not_held.join("; ");
+    assert!(!gaps.contains("can be read"), "{gaps}");
     assert_eq!(fs::read_to_string(room.path("w/.env")).unwrap(), "content\n", "it is still there");
 }
 
@@ -59,7 +59,7 @@ fn modes_outside_and_other_processes_are_out_of_reach() {
 }
 
 #[test]
-fn whoever_leaves_the_group_ends_all_the_same() {
+fn a_process_that_leaves_the_group_ends_all_the_same() {
     let Some(room) = room("processes that leave the group") else { return };
     let ran = room.run("mkfifo pipe; setsid sh -c 'echo > up; exec sleep 1000 > pipe' & until [ -s up ]; do :; done");
     assert_eq!(ran.receipt.exit_code, Some(0), "{}", ran.answer.text);
@@ -97,7 +97,7 @@ fn the_helper_is_held_before_it_is_the_command() {
     let system = ["/usr", "/bin", "/lib", "/lib64", "/proc"].map(Path::new);
     let mut read: Vec<_> = system.into_iter().filter_map(|path| path.canonicalize().ok()).collect();
     read.push(room.path("w"));
-    let told = |strict: bool, program: &[&str]| {
+    let run_helper = |strict: bool, program: &[&str]| {
         let plan = json!({
             "profile": "workspace", "read": read, "list": [], "write": [], "devices": [],
             "unix_sockets": false, "identity": null, "limits": {}, "own_namespaces": true,
@@ -115,15 +115,15 @@ fn the_helper_is_held_before_it_is_the_command() {
         let mut answers = BufReader::new(ours).lines();
         let first: Value = serde_json::from_str(&answers.next().unwrap().unwrap()).unwrap();
         let output = helper.wait_with_output().unwrap();
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        (first, answers.next().is_some(), said, output.status.code())
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        (first, answers.next().is_some(), stdout, output.status.code())
     };
     let outside = room.path("outside/secret").display().to_string();
     let own = room.path("w/own").display().to_string();
     let script = "cat \"$0\" \"$1\"; grep -E 'NoNewPrivs|Seccomp:' /proc/self/status; exit 4";
-    let (first, more, said, code) = told(true, &["/bin/sh", "-c", script, &outside, &own]);
+    let (first, more, stdout, code) = run_helper(true, &["/bin/sh", "-c", script, &outside, &own]);
     assert_eq!((first, more), (json!({ "held": { "gaps": [] } }), false));
-    assert_eq!((said.as_str(), code), ("content\nNoNewPrivs:\t1\nSeccomp:\t2\n", Some(4)));
-    let (_, more, said, code) = told(true, &["/nowhere"]);
-    assert_eq!((more, said.as_str(), code), (true, "", Some(125)));
+    assert_eq!((stdout.as_str(), code), ("content\nNoNewPrivs:\t1\nSeccomp:\t2\n", Some(4)));
+    let (_, more, stdout, code) = run_helper(true, &["/nowhere"]);
+    assert_eq!((more, stdout.as_str(), code), (true, "", Some(125)));
 }

@@ -92,11 +92,11 @@ fn system_calls_that_no_command_needs_are_refused() {
     }
     std::fs::write(room.path("w/calls.pl"), script).unwrap();
     let ran = room.run("perl calls.pl");
-    let said: Vec<&str> = ran.stdout.lines().collect();
+    let lines: Vec<&str> = ran.stdout.lines().collect();
     let (refused, absent) = (1, 38);
     for (name, _, _) in &known {
         let answers: Vec<&str> =
-            said.iter().filter_map(|line| line.strip_prefix(&format!("{name}: "))).collect();
+            lines.iter().filter_map(|line| line.strip_prefix(&format!("{name}: "))).collect();
         let expected = match **name {
             "clone3" | "io_uring_setup" | "io_uring_enter" | "openat2" => absent,
             _ => refused,
@@ -127,9 +127,9 @@ fn a_command_has_no_privilege_and_gains_none() {
 #[test]
 fn other_processes_are_out_of_reach() {
     let room = Room::new();
-    let said = room.confinement().not_held.join("; ");
+    let gaps = room.confinement().not_held.join("; ");
     let ran = room.run(&format!("kill -0 {}", std::process::id()));
-    if said.contains("can be sent signals") {
+    if gaps.contains("can be sent signals") {
         println!("not checked: signals, which this kernel's Landlock does not know");
     } else {
         assert_ne!(ran.receipt.exit_code, Some(0), "{}", ran.answer.text);

@@ -118,8 +118,8 @@ fn room_outside() -> String {
 fn a_secret_in_a_granted_folder_is_named_and_refused_when_strict() {
     let room = Room::new();
     fs::create_dir_all(room.path("w/secrets")).unwrap();
-    let said = room.confinement().not_held.join("; ");
-    assert!(said.contains("`**/secrets/**` can be read"), "{said}");
+    let gaps = room.confinement().not_held.join("; ");
+    assert!(gaps.contains("`**/secrets/**` can be read"), "{gaps}");
     let deny = |strict| SandboxOptions {
         bubblewrap: "never".to_owned(),
         deny_read: vec!["~/notes".to_owned()],
@@ -128,8 +128,8 @@ fn a_secret_in_a_granted_folder_is_named_and_refused_when_strict() {
         ..SandboxOptions::default()
     };
     let room = Room::with(deny(false));
-    let said = room.confinement().not_held.join("; ");
-    assert!(said.contains("home/notes` can be read") || said.contains(".ssh"), "{said}");
+    let gaps = room.confinement().not_held.join("; ");
+    assert!(gaps.contains("home/notes` can be read") || gaps.contains(".ssh"), "{gaps}");
     let room = Room::with(deny(true));
     let ran = room.run("touch ran");
     assert!(ran.answer.text.contains("cannot be sandboxed here"), "{}", ran.answer.text);

@@ -40,8 +40,8 @@ fn commands_of_root_become_the_owner_of_the_workspace() {
     let ran = room.run("id -u; id -g; id -G; echo x > new; cat own");
     let id = OWNER.to_string();
     assert_eq!(ran.stdout, format!("{id}\n{id}\n{id}\ncontent\n"), "{}", ran.answer.text);
-    let said = room.confinement().not_held.join("; ");
-    assert!(!said.contains("as root"), "{said}");
+    let gaps = room.confinement().not_held.join("; ");
+    assert!(!gaps.contains("as root"), "{gaps}");
     use std::os::unix::fs::MetadataExt as _;
     assert_eq!(fs::metadata(room.path("w/new")).unwrap().uid(), OWNER);
     if has("perl", "fork bombs") {
@@ -59,9 +59,9 @@ fn where_the_workspace_is_roots_the_receipt_says_what_does_not_hold() {
     }
     for run_as in ["owner", "never"] {
         let room = limited(run_as);
-        let said = room.confinement().not_held.join("; ");
-        assert!(said.contains("runs as root without capabilities"), "{said}");
-        assert!(said.contains("so the number of its processes is not limited"), "{said}");
+        let gaps = room.confinement().not_held.join("; ");
+        assert!(gaps.contains("runs as root without capabilities"), "{gaps}");
+        assert!(gaps.contains("so the number of its processes is not limited"), "{gaps}");
         assert_eq!(room.run("id -u; echo x > new").stdout, "0\n");
     }
     let room = limited(&format!("{NAMED}:{NAMED}"));
@@ -117,11 +117,11 @@ fn everything_holds_without_root_too() {
         }
     }
     let answer = command("id -u; echo x > new; echo y > ../outside/new; cat ~/.ssh/id_ed25519");
-    let said = answer["result"].as_str().unwrap();
+    let result = answer["result"].as_str().unwrap();
     // With bubblewrap the file does not even exist.
     let refused = ["Permission denied", "No such file", "Read-only"];
-    assert!(refused.iter().any(|why| said.contains(&format!("outside/new: {why}"))), "{said}");
-    assert!(!said.contains("content"), "{said}");
+    assert!(refused.iter().any(|why| result.contains(&format!("outside/new: {why}"))), "{result}");
+    assert!(!result.contains("content"), "{result}");
     assert!(room.path("w/new").exists() && !room.path("outside/new").exists());
     let confinement = &answer["receipt"]["confinement"];
     assert_eq!(confinement["profile"], "workspace");

@@ -56,8 +56,8 @@ fn without_network_there_is_no_socket_of_any_family() {
     }
     let room = Room::with(options(Profile::Workspace, true));
     assert_eq!(opened(&room), ["unix", "pair"]);
-    let said = room.confinement().not_held.join("; ");
-    assert!(said.contains("sockets of other programs"), "{said}");
+    let gaps = room.confinement().not_held.join("; ");
+    assert!(gaps.contains("sockets of other programs"), "{gaps}");
 }
 
 #[test]

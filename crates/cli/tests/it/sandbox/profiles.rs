@@ -21,11 +21,11 @@ fn the_receipt_names_the_profile_and_what_it_does_not_hold() {
         let room = made(options, TrustLevel::Trusted, true);
         let confinement = room.confinement();
         assert_eq!(confinement.profile, name);
-        let said = confinement.not_held.join("; ");
-        let unconfined = said.contains("the network is reachable");
-        assert_eq!(unconfined, profile == Profile::Off, "{said}");
-        let modes = said.contains("modes, owners, times");
-        assert_eq!(modes, matches!(profile, Profile::Workspace | Profile::Network), "{said}");
+        let gaps = confinement.not_held.join("; ");
+        let unconfined = gaps.contains("the network is reachable");
+        assert_eq!(unconfined, profile == Profile::Off, "{gaps}");
+        let modes = gaps.contains("modes, owners, times");
+        assert_eq!(modes, matches!(profile, Profile::Workspace | Profile::Network), "{gaps}");
     }
 }
 
@@ -54,7 +54,7 @@ fn read_only_changes_nothing_of_the_workspace() {
 }
 
 #[test]
-fn trust_and_confinement_decide_what_is_asked() {
+fn trust_and_confinement_decide_what_needs_approval() {
     let profile =
         |profile| SandboxOptions { profile, allow_unconfined: true, ..SandboxOptions::default() };
     let probe = made(profile(Profile::Workspace), TrustLevel::Trusted, true);

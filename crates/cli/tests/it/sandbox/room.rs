@@ -1,5 +1,5 @@
 //! A workspace, a home folder with secrets, a folder outside, and a guard that confines.
-#![expect(clippy::print_stdout, reason = "what could not be checked is said")]
+#![expect(clippy::print_stdout, reason = "what could not be checked is printed")]
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -138,11 +138,11 @@ fn ended(ledger: &Ledger, logged: &Logged) -> anyhow::Result<Ended> {
             };
             calls += 1;
             open.remove(&ended);
-            let said = (ended, succeeded);
-            match (logged.contains(&said), logged.contains(&(said.0.clone(), !succeeded))) {
+            let outcome = (ended, succeeded);
+            match (logged.contains(&outcome), logged.contains(&(outcome.0.clone(), !succeeded))) {
                 (true, _) => {}
-                (false, true) => differing.push(said.0),
-                (false, false) => missing.push((event.seq, said.0)),
+                (false, true) => differing.push(outcome.0),
+                (false, false) => missing.push((event.seq, outcome.0)),
             }
         }
     }

@@ -87,14 +87,14 @@ pub(super) fn witnessed(
         return kept::checkpoints(Path::new(target));
     }
     // A ledger that was witnessed existed, so a missing one is a failure.
-    let nobody = |mark, why: &str| {
+    let not_queried = |mark, why: &str| {
         let row = format!("the witness `{target}` was not queried: {why}");
         Ok((Vec::new(), Some((mark, row))))
     };
     let ledger = match ledger(state, settings) {
         Ok(Some(ledger)) => ledger,
-        Ok(None) => return nobody(Mark::Broken, "the witnessed ledger no longer exists"),
-        Err(_) => return nobody(Mark::Open, "cannot read the ledger"),
+        Ok(None) => return not_queried(Mark::Broken, "the witnessed ledger no longer exists"),
+        Err(_) => return not_queried(Mark::Open, "cannot read the ledger"),
     };
     let found = runtime()?
         .block_on(latest_witnessed(target, &ledger.origin()))

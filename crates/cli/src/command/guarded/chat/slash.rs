@@ -27,10 +27,10 @@ const HELP: &str = "/status   show the current gates, model, context, cache and 
 pub(super) async fn slash(
     begun: &mut Begun,
     front: &mut impl Front,
-    said: &str,
+    command: &str,
     last: Option<&Turned>,
 ) -> anyhow::Result<After> {
-    let (word, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+    let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
     let text = match (word, rest.trim()) {
         ("/help" | "/?", _) => HELP.to_owned(),
         ("/quit" | "/exit" | "quit" | "exit", _) => return Ok(After::End),

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::slash::{After, slash};
 use crate::conversation::{
-    Begun, Fired, Front, Lines, Next, Row, Tone, behind, complaint, fire, wrong,
+    Begun, Fired, Front, Lines, Next, Row, Tone, complaint, fire, turn_summary, wrong,
 };
 use crate::exit::{Complaint, Exit};
 
@@ -17,11 +17,11 @@ use crate::exit::{Complaint, Exit};
 async fn turn(
     begun: &mut Begun,
     front: &mut impl Front,
-    said: &str,
+    message: &str,
 ) -> anyhow::Result<Option<Result<Turned, TurnError>>> {
     front.show(&begun.apply_changes().await)?;
     let mut watching = front.watch(begun);
-    let went = front.during(begun.agent.turn(said, &mut watching)).await?;
+    let went = front.during(begun.agent.turn(message, &mut watching)).await?;
     drop(watching);
     front.show(&begun.apply_changes().await)?;
     Ok(went)
@@ -77,8 +77,8 @@ pub(super) async fn on_and_on(begun: &mut Begun, front: &mut impl Front) -> anyh
     let mut last = None;
     loop {
         let line = match front.next(begun).await? {
-            Next::Said(Some(line)) => line,
-            Next::Said(None) => break,
+            Next::Message(Some(line)) => line,
+            Next::Message(None) => break,
             Next::Due(due) => {
                 if let Fired::Answered(turned) = fire(begun, front, &due).await? {
                     last = Some(*turned);
@@ -86,15 +86,15 @@ pub(super) async fn on_and_on(begun: &mut Begun, front: &mut impl Front) -> anyh
                 continue;
             }
         };
-        let said = line.trim();
-        if said.starts_with('/') || matches!(said, "exit" | "quit") {
-            match slash(begun, front, said, last.as_ref()).await {
+        let message = line.trim();
+        if message.starts_with('/') || matches!(message, "exit" | "quit") {
+            match slash(begun, front, message, last.as_ref()).await {
                 Ok(After::On) => {}
                 Ok(After::End) => break,
                 Err(error) => front.show(&[wrong(&format!("{error:#}"))])?,
             }
-        } else if !said.is_empty()
-            && let Some(turned) = answered(begun, front, said).await?
+        } else if !message.is_empty()
+            && let Some(turned) = answered(begun, front, message).await?
         {
             last = Some(turned);
         }
@@ -109,9 +109,9 @@ pub(super) async fn on_and_on(begun: &mut Begun, front: &mut impl Front) -> anyh
 async fn answered(
     begun: &mut Begun,
     front: &mut impl Front,
-    said: &str,
+    message: &str,
 ) -> anyhow::Result<Option<Turned>> {
-    match turn(begun, front, said).await? {
+    match turn(begun, front, message).await? {
         Some(Ok(turned)) => {
             front.answer(&turned)?;
             return Ok(Some(turned));
@@ -141,7 +141,7 @@ fn in_json(finding: &Finding) -> Value {
 }
 
 fn closing(turned: &Turned, session: &str) -> String {
-    let behind = behind(turned);
-    let comma = if behind.is_empty() { "" } else { ", " };
-    format!("{behind}{comma}session {session}")
+    let summary = turn_summary(turned);
+    let comma = if summary.is_empty() { "" } else { ", " };
+    format!("{summary}{comma}session {session}")
 }

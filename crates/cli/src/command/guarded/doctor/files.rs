@@ -31,11 +31,11 @@ pub(super) fn configuration(files: &[PathBuf], unset: &[String]) -> Vec<Check> {
 }
 
 pub(super) fn unusable(error: &anyhow::Error) -> Check {
-    let said: Vec<String> = error.chain().map(ToString::to_string).collect();
+    let messages: Vec<String> = error.chain().map(ToString::to_string).collect();
     let help = error.chain().find_map(|cause| cause.downcast_ref::<Complaint>()?.advice());
     Check::fail(
         CONFIGURATION,
-        said.join(": "),
+        messages.join(": "),
         help.unwrap_or("`counterfoil config check` shows the problem"),
     )
 }

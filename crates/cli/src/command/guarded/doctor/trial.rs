@@ -84,7 +84,7 @@ impl Folder {
     fn new() -> anyhow::Result<Self> {
         let base = std::env::temp_dir();
         let folder = base.join(format!("counterfoil-doctor-{}", std::process::id()));
-        // Fails if the folder exists, so nobody can have prepared it.
+        // Fails if the folder exists, so no one can have prepared it.
         fs::create_dir(&folder)
             .with_context(|| format!("cannot create a folder in {}", Path::display(&base)))?;
         Ok(Self(folder.canonicalize()?))

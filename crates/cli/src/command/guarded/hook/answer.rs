@@ -41,11 +41,11 @@ const MOST: u64 = 64 * 1024 * 1024;
 /// cannot be read has exit code 2 where the user does not want failures to pass.
 pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     let began = Instant::now();
-    let (told, telling) = channel();
+    let (progress, updates) = channel();
     // The waiting thread is the new one, because the allocator serves the main thread in large
     // pieces.
     let place = absolute(global.place());
-    let waiting = std::thread::spawn(move || match wait(&telling, began, &place) {
+    let waiting = std::thread::spawn(move || match wait(&updates, began, &place) {
         Waited::Answered(event, answer) => (event, answer),
         Waited::InVain(event, answer) => {
             let exit = write(agent, &event, &answer).unwrap_or(Exit::Internal);
@@ -54,10 +54,10 @@ pub(super) fn run(global: &Global, agent: Agent) -> anyhow::Result<Exit> {
     });
     // A panic has already been printed; the waiting thread sees that the channel is closed.
     let _ = catch_unwind(AssertUnwindSafe(|| {
-        let result = answer(global, agent, began, &told);
-        let _ = told.send(Progress::Answered(result.map_err(|error| format!("{error:#}"))));
+        let result = answer(global, agent, began, &progress);
+        let _ = progress.send(Progress::Answered(result.map_err(|error| format!("{error:#}"))));
     }));
-    drop(told);
+    drop(progress);
     let (event, answer) = waiting.join().map_err(|_| {
         anyhow::anyhow!("the agent closed the connection before it received the answer")
     })?;
@@ -159,9 +159,9 @@ fn answer(
     global: &Global,
     agent: Agent,
     began: Instant,
-    told: &Sender<Progress>,
+    progress: &Sender<Progress>,
 ) -> anyhow::Result<Answer> {
-    let event = match read(agent, told)? {
+    let event = match read(agent, progress)? {
         Ok(event) => event,
         Err(answer) => return Ok(answer),
     };
@@ -170,11 +170,11 @@ fn answer(
         // If that folder is gone, the configuration is searched for from here.
         let _ = env::set_current_dir(cwd);
     }
-    let (options, notes) = options(&place, told)?;
+    let (options, notes) = options(&place, progress)?;
     let hooks = options.hooks.resolve()?;
     let reads = matches!(event.happening, Happening::Stop { .. }) && options.judge.hooks;
     let more = if reads { MOST_TO_READ } else { Duration::ZERO };
-    let _ = told.send(Progress::Settings(hooks.time_limit + more, hooks.on_failure));
+    let _ = progress.send(Progress::Settings(hooks.time_limit + more, hooks.on_failure));
     // The judge must finish before the hook times out, so that a call it rejects does not pass.
     let left = hooks.time_limit.saturating_sub(began.elapsed()).mul_f32(0.8);
     let reader = reads.then(|| reader(&options));
@@ -206,13 +206,13 @@ fn answer(
 }
 
 /// Reads the event, or returns the answer if there is nothing to judge.
-fn read(agent: Agent, told: &Sender<Progress>) -> anyhow::Result<Result<Event, Answer>> {
+fn read(agent: Agent, progress: &Sender<Progress>) -> anyhow::Result<Result<Event, Answer>> {
     let mut sent = Vec::new();
     io::stdin().lock().take(MOST).read_to_end(&mut sent).context("cannot read the event")?;
     let answer = match read_event(agent, &sent) {
         Ok(event) => {
             let before = matches!(event.happening, Happening::Before(_));
-            let _ = told.send(Progress::Event(event.name.clone(), before));
+            let _ = progress.send(Progress::Event(event.name.clone(), before));
             if event.happening != Happening::Other {
                 return Ok(Ok(event));
             }
@@ -220,7 +220,7 @@ fn read(agent: Agent, told: &Sender<Progress>) -> anyhow::Result<Result<Event, A
         }
         // No agent sends that by itself: it is refused, whatever the settings say.
         Err(error @ ReadEventError::Twice { before: Some(name), .. }) => {
-            let _ = told.send(Progress::Event(name.to_owned(), true));
+            let _ = progress.send(Progress::Event(name.to_owned(), true));
             let decision = Decision::Deny(format!("counterfoil denied this call: {error}"));
             Answer { decision: Some(decision), ..Answer::default() }
         }
@@ -242,7 +242,7 @@ struct Made {
     /// Why nothing is recorded, if so.
     unrecorded: Option<anyhow::Error>,
     /// Why no model can be asked, if so.
-    unasked: Option<anyhow::Error>,
+    no_judge: Option<anyhow::Error>,
 }
 
 impl Made {
@@ -256,7 +256,7 @@ impl Made {
         let before = matches!(event.happening, Happening::Before(_));
         // Without a judge, its gate denies the calls that it should have judged.
         let judge = if before { judge(&options) } else { Ok(None) };
-        let (judge, unasked) =
+        let (judge, no_judge) =
             judge.map_or_else(|error| (None, Some(error)), |judge| (judge, None));
         let named = state.as_ref().ok().map(State::folder);
         let mut settings = settings_of_hook(agent, call_of(event), options, named.as_ref())?;
@@ -280,7 +280,7 @@ impl Made {
             }
             Err(error) => return Err(error),
         };
-        Ok(Self { guard, state, asks: judge.is_some(), unrecorded, unasked })
+        Ok(Self { guard, state, asks: judge.is_some(), unrecorded, no_judge })
     }
 
     /// Returns what is wrong, once per session for each.
@@ -289,10 +289,10 @@ impl Made {
             once_a_session::is_first(&event.session, &format!("{fault:#}"))
         };
         let unrecorded = self.unrecorded.as_ref().filter(new);
-        let unasked = self.unasked.as_ref().filter(new);
+        let no_judge = self.no_judge.as_ref().filter(new);
         let unrecorded = unrecorded.map(|fault| format!("this session is not recorded: {fault:#}"));
-        let unasked = unasked.map(|fault| format!("cannot use a model: {fault:#}"));
-        unrecorded.into_iter().chain(unasked)
+        let no_judge = no_judge.map(|fault| format!("cannot use a model: {fault:#}"));
+        unrecorded.into_iter().chain(no_judge)
     }
 }
 
@@ -311,17 +311,18 @@ fn call_of(event: &Event) -> Option<&HostedCall> {
 }
 
 /// Returns the configuration, with notes for the user.
-fn options(place: &Place, told: &Sender<Progress>) -> anyhow::Result<(Options, Vec<String>)> {
+fn options(place: &Place, progress: &Sender<Progress>) -> anyhow::Result<(Options, Vec<String>)> {
     match config::find_without_broken_project(place) {
         Ok(found) => Ok((found.options, found.notes)),
-        Err(error) => match said_of_failure(place) {
+        Err(error) => match on_failure_in_text(place) {
             // The defaults still deny what no configuration allows.
             OnFault::Open => {
                 let note = format!("{error:#}; using defaults");
                 Ok((Options::default(), vec![note]))
             }
-            said => {
-                let _ = told.send(Progress::Settings(HooksSettings::default().time_limit, said));
+            fault => {
+                let _ =
+                    progress.send(Progress::Settings(HooksSettings::default().time_limit, fault));
                 Err(error)
             }
         },
@@ -367,14 +368,14 @@ fn workspace(event: &Event) -> PathBuf {
 /// Returns the `on_failure` setting where no event has led to it yet.
 fn meant_for_failure(place: &Place) -> OnFault {
     let found = config::find(place).ok().and_then(|found| found.options.hooks.resolve().ok());
-    found.map_or_else(|| said_of_failure(place), |hooks| hooks.on_failure)
+    found.map_or_else(|| on_failure_in_text(place), |hooks| hooks.on_failure)
 }
 
 /// Returns the `on_failure` setting of a configuration that cannot be parsed, from its text.
-fn said_of_failure(place: &Place) -> OnFault {
-    let meant = |said: &str| match said {
-        said if said.contains("closed") => OnFault::Closed,
-        said if said.contains("ask") => OnFault::Ask,
+fn on_failure_in_text(place: &Place) -> OnFault {
+    let meant = |value: &str| match value {
+        value if value.contains("closed") => OnFault::Closed,
+        value if value.contains("ask") => OnFault::Ask,
         _ => OnFault::Open,
     };
     if let Ok(word) = env::var("COUNTERFOIL_HOOKS_ON_FAILURE") {
@@ -384,5 +385,5 @@ fn said_of_failure(place: &Place) -> OnFault {
     let text = file.and_then(|path| files::read_text(path).ok()).unwrap_or_default();
     let mut lines = text.lines().map(str::trim_start);
     let line = lines.find(|line| line.starts_with("on_failure"));
-    line.and_then(|line| line.split_once('=')).map_or(OnFault::Open, |(_, said)| meant(said))
+    line.and_then(|line| line.split_once('=')).map_or(OnFault::Open, |(_, value)| meant(value))
 }

@@ -51,8 +51,8 @@ pub(super) fn run(
         let answer = runtime.block_on(ask(&hooks, &probe, &folder, desk.path()));
         let met = answer.meets(probe.expected);
         all &= met;
-        let told = told(&answer, probe.expected);
-        let what = visible(&told).into_owned();
+        let remark = remark(&answer, probe.expected);
+        let what = visible(&remark).into_owned();
         let mark = if met { "yes" } else { "NO" };
         writeln!(out, "  {mark:<4} {}{}", probe.name, shorten(&what, 200))?;
     }
@@ -104,7 +104,7 @@ async fn ask(hooks: &[InstalledHook], probe: &Probe, folder: &Path, desk: &Path)
     }
 }
 
-fn told(answer: &Answered, expected: Expected) -> String {
+fn remark(answer: &Answered, expected: Expected) -> String {
     let first = |text: &str| text.trim().lines().next().unwrap_or_default().to_owned();
     match (answer, expected) {
         (Answered::Passed { .. }, Expected::Passes) => String::new(),

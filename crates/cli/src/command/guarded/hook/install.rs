@@ -123,14 +123,14 @@ fn lacks_on_failure(agent: Agent) -> Option<String> {
     let Some(program) = found("claude") else {
         return Some(format!("{since}, and `claude` is not on PATH"));
     };
-    let said = version(&program).unwrap_or_default();
-    let numbers: Vec<u64> = said
+    let reported = version(&program).unwrap_or_default();
+    let numbers: Vec<u64> = reported
         .split(|c: char| !c.is_ascii_digit())
         .filter_map(|number| number.parse().ok())
         .take(3)
         .collect();
     (numbers.len() < 3 || numbers.as_slice() < KNOWS_ON_FAILURE.as_slice())
-        .then(|| format!("{since}, and `claude` reports version `{said}`"))
+        .then(|| format!("{since}, and `claude` reports version `{reported}`"))
 }
 
 /// Prints what else the agent needs in order to run the hook.

@@ -269,9 +269,9 @@ fn by_an_agent(
     let tool = counterfoil_hooks::tool(agent, &call.tool);
     let hosted = HostedCall::new(call.clone(), tool.clone());
     let state = global.state().ok().map(|state| state.folder());
-    let asked = options.tools.adversarial_policy.is_asked();
+    let asks_model = options.tools.adversarial_policy.is_asked();
     let gates = settings_of_hook(agent, Some(&hosted), options, state.as_ref())?.gates().for_host();
-    let gates = if asked { gates.with_judge() } else { gates }.build();
+    let gates = if asks_model { gates.with_judge() } else { gates }.build();
     past.tools.insert(tool.name.clone());
     if let Ok(home) = std::env::var("HOME") {
         place.environment.entry("HOME".to_owned()).or_insert(home);
@@ -296,20 +296,20 @@ fn refused(report: &CallReport) -> Vec<(GateId, Verdict)> {
 
 fn show(verdicts: &[(GateId, Verdict)], paint: Paint, out: &mut impl Write) -> anyhow::Result<()> {
     for (gate, verdict) in verdicts {
-        let said = VerdictParts::new(verdict);
-        let word = match said.word {
+        let parts = VerdictParts::new(verdict);
+        let word = match parts.word {
             "deny" => paint.error("deny "),
             "ask" => paint.code("ask  "),
             _ => "allow".to_owned(),
         };
-        let rule = said.rule.map(|rule| format!("by `{rule}`"));
-        let mut lines = said.why.map(str::to_owned).into_iter().chain(rule);
+        let rule = parts.rule.map(|rule| format!("by `{rule}`"));
+        let mut lines = parts.why.map(str::to_owned).into_iter().chain(rule);
         let first = lines.next().unwrap_or_default();
         writeln!(out, "{}", format!("  {:<12}{word}  {first}", gate.0).trim_end())?;
         for line in lines {
             writeln!(out, "{:21}{line}", "")?;
         }
-        if let Some(help) = said.help {
+        if let Some(help) = parts.help {
             writeln!(out, "{:21}{}: {help}", "", paint.help("help"))?;
         }
     }

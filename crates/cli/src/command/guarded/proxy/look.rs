@@ -31,18 +31,18 @@ pub(super) struct Arguments {
 const PATIENCE: Duration = Duration::from_secs(5);
 
 pub(super) fn status(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let told = asked(global, arguments, "status")?;
+    let report = fetched(global, arguments, "status")?;
     if arguments.json {
-        writeln!(io::stdout(), "{told}")?;
+        writeln!(io::stdout(), "{report}")?;
         return Ok(Exit::Clean);
     }
     let mut out = io::stdout();
-    let text = |name: &str| told.get(name).map(shown).unwrap_or_default();
+    let text = |name: &str| report.get(name).map(shown).unwrap_or_default();
     writeln!(out, "{:16}{}", "mode", text("mode"))?;
     writeln!(out, "{:16}{} s", "up for", text("up_secs"))?;
     writeln!(out, "{:16}{}, {} open", "sessions", text("sessions"), text("open"))?;
     for (name, title) in [("answers", "answers"), ("findings", "findings"), ("tokens", "tokens")] {
-        writeln!(out, "{title:16}{}", counts(told.get(name)))?;
+        writeln!(out, "{title:16}{}", counts(report.get(name)))?;
     }
     writeln!(out, "{:16}{}", "refused calls", text("refused_calls"))?;
     writeln!(out, "{:16}{}", "corrections", text("corrections"))?;
@@ -50,14 +50,14 @@ pub(super) fn status(global: &Global, arguments: &Arguments) -> anyhow::Result<E
 }
 
 pub(super) fn sessions(global: &Global, arguments: &Arguments) -> anyhow::Result<Exit> {
-    let told = asked(global, arguments, "sessions")?;
+    let sessions = fetched(global, arguments, "sessions")?;
     if arguments.json {
-        writeln!(io::stdout(), "{told}")?;
+        writeln!(io::stdout(), "{sessions}")?;
         return Ok(Exit::Clean);
     }
     let mut out = io::stdout();
     writeln!(out, "requests    calls findings withheld  refused  session")?;
-    for session in told.as_array().into_iter().flatten() {
+    for session in sessions.as_array().into_iter().flatten() {
         let text = |name: &str| session.get(name).map(shown).unwrap_or_default();
         for name in ["requests", "reported_calls", "findings", "held", "refused_calls"] {
             write!(out, "{:>8} ", text(name))?;
@@ -126,12 +126,12 @@ fn shown(value: &Value) -> String {
 
 fn counts(value: Option<&Value>) -> String {
     let members = value.and_then(Value::as_object).into_iter().flatten();
-    let told: Vec<String> =
+    let parts: Vec<String> =
         members.map(|(name, count)| format!("{} {name}", shown(count))).collect();
-    if told.is_empty() { "none".to_owned() } else { told.join(", ") }
+    if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
 }
 
-fn asked(global: &Global, arguments: &Arguments, what: &str) -> anyhow::Result<Value> {
+fn fetched(global: &Global, arguments: &Arguments, what: &str) -> anyhow::Result<Value> {
     let mut text = String::new();
     connected(global, arguments, what)?.read_to_string(&mut text)?;
     Ok(serde_json::from_str(&text)?)
@@ -165,9 +165,9 @@ fn connected(
     if status != "200" {
         let mut why = String::new();
         reader.read_to_string(&mut why)?;
-        let told: Option<Value> = serde_json::from_str(&why).ok();
-        let told = told.and_then(|told| told.pointer("/error/message").map(shown)).unwrap_or(why);
-        let wrong = format!("{address} responded with status {status}: {}", told.trim());
+        let body: Option<Value> = serde_json::from_str(&why).ok();
+        let text = body.and_then(|body| body.pointer("/error/message").map(shown)).unwrap_or(why);
+        let wrong = format!("{address} responded with status {status}: {}", text.trim());
         return Err(Complaint::new(wrong)
             .help(
                 "check that this is a Counterfoil proxy; requests from other machines need the \

@@ -71,9 +71,9 @@ pub(super) fn stand_between(
 ) -> anyhow::Result<Exit> {
     let options = config::find(&global.place())?.options;
     let settings = settings(&options, standing)?;
-    let said = said(&options, standing);
-    may_listen(&said, listen)?;
-    let tls = match (&said.tls_cert, &said.tls_key) {
+    let proxy_options = proxy_options(&options, standing);
+    may_listen(&proxy_options, listen)?;
+    let tls = match (&proxy_options.tls_cert, &proxy_options.tls_key) {
         // Only the program connects here, so no TLS is needed.
         _ if program.is_some() => None,
         (Some(certificates), Some(key)) => Some(tls_of(certificates, key)?),
@@ -102,7 +102,7 @@ pub(super) fn stand_between(
         let answering = Arc::clone(&proxy);
         let work = async {
             match program {
-                None => alone(proxy, listener, tls, said.mode.name()).await,
+                None => alone(proxy, listener, tls, proxy_options.mode.name()).await,
                 Some(program) => beside(proxy, listener, program).await,
             }
         };
@@ -123,7 +123,7 @@ impl Follows {
     async fn follow(self, place: Place, proxy: Arc<Proxy>, guard: Guard) {
         let Self { listen, standing, folder } = self;
         let apply = move |options: Options| {
-            may_listen(&said(&options, &standing), listen)?;
+            may_listen(&proxy_options(&options, &standing), listen)?;
             proxy.reload(settings(&options, &standing)?);
             guard.reload(settings_beside(&options, Some(&folder))?);
             Ok(())
@@ -141,8 +141,8 @@ async fn alone(
 ) -> anyhow::Result<Exit> {
     let scheme = if tls.is_some() { "https" } else { "http" };
     let address = format!("{scheme}://{}", listener.local_addr()?);
-    let told = format!("base URL for agents: {address}/v1 (OpenAI) or {address} (Anthropic)");
-    note(format!("mode {mode}; {told}"))?;
+    let urls = format!("base URL for agents: {address}/v1 (OpenAI) or {address} (Anthropic)");
+    note(format!("mode {mode}; {urls}"))?;
     serve_proxy(proxy, listener, tls, interrupted()).await?;
     Ok(Exit::Clean)
 }
@@ -199,20 +199,20 @@ fn tell(child: &Child) {
 }
 
 /// Returns the proxy's options; the command line overrides the configuration.
-fn said(options: &Options, standing: &Standing) -> ProxyOptions {
-    let mut said = options.proxy.clone();
+fn proxy_options(options: &Options, standing: &Standing) -> ProxyOptions {
+    let mut proxy = options.proxy.clone();
     if let Some(url) = &standing.upstream {
-        said.openai_url.clone_from(url);
-        said.anthropic_url.clone_from(url);
+        proxy.openai_url.clone_from(url);
+        proxy.anthropic_url.clone_from(url);
     }
-    said.mode = standing.mode.map_or(said.mode, Into::into);
-    said
+    proxy.mode = standing.mode.map_or(proxy.mode, Into::into);
+    proxy
 }
 
 fn settings(options: &Options, standing: &Standing) -> anyhow::Result<ProxySettings> {
-    let said = said(options, standing);
+    let proxy_options = proxy_options(options, standing);
     let variable = |name: &str| std::env::var(name).ok();
-    said.resolve(variable).map_err(|error| {
+    proxy_options.resolve(variable).map_err(|error| {
         let help = match &error {
             ProxyOptionsError::Url { .. } => {
                 "pass a URL such as `--upstream https://api.openai.com`"
@@ -227,13 +227,13 @@ fn settings(options: &Options, standing: &Standing) -> anyhow::Result<ProxySetti
     })
 }
 
-fn may_listen(said: &ProxyOptions, address: SocketAddr) -> anyhow::Result<()> {
-    if address.ip().is_loopback() || !said.keys.is_empty() {
+fn may_listen(proxy: &ProxyOptions, address: SocketAddr) -> anyhow::Result<()> {
+    if address.ip().is_loopback() || !proxy.keys.is_empty() {
         return Ok(());
     }
     let what =
         format!("`{address}` is reachable from other machines, and no agent key is required");
-    if said.allow_anyone {
+    if proxy.allow_anyone {
         writeln!(io::stderr(), "warning: {what}: anyone who can connect may use it")?;
         return Ok(());
     }

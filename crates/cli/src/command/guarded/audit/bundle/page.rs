@@ -143,15 +143,15 @@ fn permitted(permit: Option<&PermitBasis>) -> String {
 }
 
 fn outcome(receipt: &Receipt) -> String {
-    let mut said = receipt.status.name().to_owned();
+    let mut text = receipt.status.name().to_owned();
     if let Some(category) = &receipt.category {
-        said += &format!(": {}", category.name());
+        text += &format!(": {}", category.name());
     }
     if !receipt.codes.is_empty() {
-        said += &format!(" ({})", visible(&receipt.codes.join(", ")));
+        text += &format!(" ({})", visible(&receipt.codes.join(", ")));
     }
     if let Some(code) = receipt.exit_code {
-        said += &format!(", exit code {code}");
+        text += &format!(", exit code {code}");
     }
-    said
+    text
 }

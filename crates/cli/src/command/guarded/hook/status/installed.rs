@@ -165,8 +165,8 @@ fn trouble(agent: Agent, command: &str) -> Option<String> {
     };
     let own = concat!("counterfoil ", env!("CARGO_PKG_VERSION"));
     match version(&path) {
-        Ok(said) if said == own => None,
-        Ok(said) => Some(format!("`{program}` reports version `{said}`, but this is `{own}`")),
+        Ok(actual) if actual == own => None,
+        Ok(actual) => Some(format!("`{program}` reports version `{actual}`, but this is `{own}`")),
         Err(why) => Some(format!("cannot determine the version of `{program}`: {why}")),
     }
 }
@@ -177,14 +177,14 @@ pub(in super::super) fn version(program: &Path) -> Result<String, String> {
         .enable_all()
         .build()
         .map_err(|error| error.to_string())?;
-    let asked = async {
+    let running = async {
         let mut program = tokio::process::Command::new(program);
         program.arg("--version").stdin(Stdio::null()).kill_on_drop(true).output().await
     };
     let output = runtime
-        .block_on(async { tokio::time::timeout(LONGEST, asked).await })
+        .block_on(async { tokio::time::timeout(LONGEST, running).await })
         .map_err(|_| "timed out".to_owned())?
         .map_err(|error| error.to_string())?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    Ok(said.lines().next().unwrap_or_default().trim().to_owned())
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    Ok(stdout.lines().next().unwrap_or_default().trim().to_owned())
 }
