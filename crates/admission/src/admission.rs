@@ -511,10 +511,7 @@ fn malformed(tool: &str, arguments: &Arguments, error: &JsonError) -> Issue {
             "the arguments are empty; send `{}` for a call without arguments".to_owned()
         }
         JsonError::Truncated(_) => {
-            format!(
-                "the arguments are incomplete, and the rest is not guessed: {error}; send them in \
-                 full"
-            )
+            format!("the arguments are incomplete: {error}; send them in full")
         }
         JsonError::TooLarge { .. } => format!("the arguments are too large: {error}"),
         JsonError::Invalid(_) => format!("the arguments are not valid JSON: {error}"),

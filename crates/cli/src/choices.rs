@@ -60,7 +60,7 @@ pub(crate) enum Level {
     /// For information.
     #[default]
     Note,
-    /// Suspicious, or true but not provable.
+    /// Suspicious, or a problem that cannot be proved.
     Warning,
     /// Provable.
     Error,

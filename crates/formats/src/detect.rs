@@ -13,12 +13,6 @@ pub(crate) const HEAD: usize = 256 * 1024;
 /// Maximum number of lines that detection looks at.
 const LINES: usize = 64;
 
-/// What detection looks for, by format.
-#[must_use]
-pub fn looked_for() -> Vec<(Format, &'static str)> {
-    READERS.iter().map(|reader| (reader.format(), reader.looks_for())).collect()
-}
-
 /// The detected layout and format of an input.
 pub(crate) struct Detected {
     pub(crate) layout: Layout,

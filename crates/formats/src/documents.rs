@@ -56,9 +56,6 @@ pub(crate) trait Messages: Sync {
     /// The format.
     fn format(&self) -> Format;
 
-    /// A description of what the format is recognised by.
-    fn looks_for(&self) -> &'static str;
-
     /// Whether a JSON text (a line, or the beginning of a document) is in this format.
     fn recognises(&self, sketch: &Sketch) -> bool;
 
@@ -87,10 +84,6 @@ pub(crate) trait Messages: Sync {
 impl<M: Messages> Reader for M {
     fn format(&self) -> Format {
         Messages::format(self)
-    }
-
-    fn looks_for(&self) -> &'static str {
-        Messages::looks_for(self)
     }
 
     fn recognises(&self, sketch: &Sketch) -> bool {

@@ -46,7 +46,6 @@ mod tools;
 mod written;
 
 pub use decompress::decompressed;
-pub use detect::looked_for;
 pub use lenient::{mended_json, read_lenient, read_lenient_exact};
 pub use log_name::{log_name, looks_like_a_log};
 pub use read::{Options, Summary, read};

@@ -9,9 +9,6 @@ pub(crate) trait Reader: Sync {
     /// The format.
     fn format(&self) -> Format;
 
-    /// A description of what the format is recognised by.
-    fn looks_for(&self) -> &'static str;
-
     /// Whether a JSON text (a line, or the beginning of a document) is in this format.
     fn recognises(&self, sketch: &Sketch) -> bool;
 

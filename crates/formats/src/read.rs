@@ -77,10 +77,9 @@ pub fn read(
         return Err(match other_kind::recognise(&head) {
             Some((what, instead)) => ReadError::OtherKind { what, instead },
             None if let Some(error) = not_json(&head) => ReadError::NotJson(error),
-            None => ReadError::UnknownForm {
-                looked_for: detect::looked_for(),
-                recipe: near::recipe(&String::from_utf8_lossy(&head)),
-            },
+            None => {
+                ReadError::UnknownForm { recipe: near::recipe(&String::from_utf8_lossy(&head)) }
+            }
         });
     };
     let otherwise = detected.reader.is_none_or(|found| found.format() != reader.format());

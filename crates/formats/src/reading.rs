@@ -1,6 +1,6 @@
 use std::io;
 
-use counterfoil_model::{Format, Problem, Transcript, WrongJson};
+use counterfoil_model::{Problem, Transcript, WrongJson};
 
 use crate::source::broken;
 
@@ -38,8 +38,6 @@ pub enum ReadError {
     /// The format is not known.
     #[error("unknown log format")]
     UnknownForm {
-        /// What was looked for, by format.
-        looked_for: Vec<(Format, &'static str)>,
         /// A command that converts the input to OpenAI chat messages, if it seems to hold a
         /// conversation.
         recipe: Option<String>,
@@ -47,14 +45,10 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// [`Self::problem`] of a file, with advice that depends on its name. The list of
-    /// all formats is only for an input that is `alone`.
+    /// [`Self::problem`] of a file, with advice that depends on its name.
     #[must_use]
-    pub fn problem_of(&self, path: &str, alone: bool) -> Problem {
+    pub fn problem_of(&self, path: &str) -> Problem {
         let help = match self {
-            Self::UnknownForm { recipe: None, .. } if !alone => {
-                "specify the format with `--from`; `counterfoil check --help` names the formats"
-            }
             Self::Io(cause) if cause.kind() != io::ErrorKind::NotFound => return self.problem(),
             Self::Io(_) if path.contains("://") => {
                 "URLs are not read; download the log, or pipe it: `curl URL | counterfoil check -`"
@@ -71,23 +65,16 @@ impl ReadError {
     #[must_use]
     pub fn problem(&self) -> Problem {
         match self {
-            Self::UnknownForm { recipe: Some(recipe), .. } => {
+            Self::UnknownForm { recipe: Some(recipe) } => {
                 let wrong = "unsupported log format; the input looks like a conversation";
                 Problem::at(0, wrong).with_help(format!(
                     "convert it to `openai-chat` with `{recipe}`; include `tool_calls` and \
                      messages with the role `tool`; without them, no actions are checked"
                 ))
             }
-            Self::UnknownForm { looked_for, recipe: None } => {
-                let forms: Vec<String> = looked_for
-                    .iter()
-                    .map(|(format, what)| format!("\n  {:<17} {what}", format.name()))
-                    .collect();
-                Problem::at(0, self.to_string()).with_help(format!(
-                    "specify the format with `--from`; known formats:{}",
-                    forms.concat()
-                ))
-            }
+            Self::UnknownForm { recipe: None } => Problem::at(0, self.to_string()).with_help(
+                "specify the format with `--from`; `counterfoil check --help` names the formats",
+            ),
             Self::Empty => Problem::at(0, self.to_string()),
             Self::NotJson(error) => broken(error.line(), error),
             Self::OtherKind { instead, .. } => Problem::at(0, self.to_string()).with_help(*instead),

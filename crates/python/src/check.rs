@@ -155,12 +155,7 @@ impl Job {
             }
             Err(error) => {
                 unreadable = true;
-                self.unread(
-                    &[error.problem_of(&self.path, true)],
-                    true,
-                    &mut fragments,
-                    &mut summary,
-                );
+                self.unread(&[error.problem_of(&self.path)], true, &mut fragments, &mut summary);
             }
         }
         let mut document = Document::begin(self.renderer.as_ref(), Vec::new()).map_err(failed)?;

@@ -82,9 +82,9 @@ def test_what_a_tool_returned_stays_as_it_was():
 def test_the_four_reasons():
     result = dummy_tool()
     id = result["execution_id"]
-    stands = verify_execution(id, "dummy_tool")
-    assert stands["valid"] and stands["actual_result"] == {"result": "success"}
-    assert stands["execution"]["tool_name"] == "dummy_tool"
+    found = verify_execution(id, "dummy_tool")
+    assert found["valid"] and found["actual_result"] == {"result": "success"}
+    assert found["execution"]["tool_name"] == "dummy_tool"
 
     @track_tool_execution
     def broken():

@@ -6,7 +6,7 @@ use serde::Serialize;
 pub struct Severities {
     /// Provable.
     pub error: usize,
-    /// Suspicious, or true but not provable.
+    /// Suspicious, or a problem that cannot be proved.
     pub warning: usize,
     /// For information.
     pub note: usize,

@@ -52,7 +52,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
             complaints.push(Complaint::new(
                 path,
                 0,
-                format!("`{name}` stands on no floor"),
+                format!("`{name}` has no floor"),
                 "give it one in xtask/src/tidy/floors.rs and in ARCHITECTURE.md",
             ));
             continue;
@@ -166,7 +166,7 @@ mod tests {
                 &[(5, "`record` (floor 1) uses `counterfoil-rules` (floor 2)")],
             ),
             ("cli", "[dependencies]\nwalkdir.workspace = true", &[]),
-            ("attic", "", &[(0, "`attic` stands on no floor")]),
+            ("attic", "", &[(0, "`attic` has no floor")]),
         ];
         for (name, rest, expected) in cases {
             let path = format!("crates/{name}/Cargo.toml");

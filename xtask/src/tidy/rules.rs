@@ -63,7 +63,7 @@ fn files(house: &House) -> Vec<Complaint> {
                     path,
                     0,
                     format!("the file holds {kinds} rules"),
-                    "one rule a file; what several need stands outside the folder",
+                    "one rule a file; what several need is outside the folder",
                 ));
             }
             for page in text.lines().filter_map(page_of) {

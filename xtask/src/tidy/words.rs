@@ -22,7 +22,7 @@ pub(super) fn check(house: &House) -> Result<Vec<Complaint>> {
             }
             for (at, line) in text.lines().enumerate() {
                 if occurs_in(line, word) {
-                    let message = format!("`{word}` stands here");
+                    let message = format!("found the word `{word}`");
                     complaints.push(Complaint::new(path, at + 1, message, help));
                 }
             }

@@ -159,7 +159,7 @@ pub(crate) fn run(global: &Global, arguments: Arguments) -> anyhow::Result<Exit>
     outputs::refuse_inputs(arguments.output.as_deref(), &inputs, &also_read)?;
     outputs::refuse_inputs(arguments.judge.written(), &inputs, &also_read)?;
     let judging = arguments.judge.judging(global, &options)?;
-    let job = Job { judging, alone: inputs.len() == 1, ..job };
+    let job = Job { judging, ..job };
     outputs::refuse_inputs(job.known.written(), &inputs, &[])?;
     match &arguments.output {
         None => job.run(&inputs, BufWriter::new(io::stdout().lock())),
@@ -239,8 +239,6 @@ struct Job {
     statistics: bool,
     /// Whether to show how clauses were read.
     why: bool,
-    /// Whether there is only one input.
-    alone: bool,
     /// The judge that reads answers, if any.
     judging: Option<Judging>,
     /// Whether feedback for the agent is shown, because `--answer` was given.
@@ -286,7 +284,6 @@ impl Job {
             quiet: arguments.quiet,
             statistics: arguments.statistics,
             why: arguments.why,
-            alone: false,
             judging: None,
             answers: arguments.recorded.answer().is_some(),
             apart: arguments.output.is_some(),
@@ -412,7 +409,7 @@ impl Job {
             }
             Err(error) => {
                 outcome.unreadable = true;
-                let problem = error.problem_of(&input.shown, self.alone);
+                let problem = error.problem_of(&input.shown);
                 self.unread(input, &[problem], true, &mut outcome);
             }
         }

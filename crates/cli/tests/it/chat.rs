@@ -126,7 +126,7 @@ fn a_session_goes_on_and_receipts_stand_in_the_ledger() {
     let desk = desk(port, "");
     let first = chat(&desk, &["--session", "s", "--json", "-p", "Note: the door is green."], "");
     let shown: Value = serde_json::from_str(&first.out).unwrap();
-    assert_eq!((&shown["stands"], &shown["session"]), (&json!(true), &json!("s")), "{first}");
+    assert_eq!((&shown["accepted"], &shown["session"]), (&json!(true), &json!("s")), "{first}");
     let id = shown["receipts"][0].as_str().unwrap();
     assert!(id.starts_with("memory_save_"), "{id}");
     let second = chat(&desk, &["--session", "s", "-p", "And?"], "What colour is it?");

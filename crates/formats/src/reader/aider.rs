@@ -19,10 +19,6 @@ impl Reader for Aider {
         Format::Aider
     }
 
-    fn looks_for(&self) -> &'static str {
-        "Markdown that starts with `# aider chat started at`"
-    }
-
     fn recognises(&self, _sketch: &Sketch) -> bool {
         false
     }

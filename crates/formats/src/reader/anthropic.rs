@@ -29,11 +29,6 @@ impl Reader for Anthropic {
         Format::Anthropic
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages whose `content` contains tool_use or tool_result blocks, or tools with \
-         `input_schema`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "messages[].", "[].messages[].", "request.messages[].", "response."]
             .iter()

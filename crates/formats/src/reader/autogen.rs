@@ -31,10 +31,6 @@ impl Messages for Autogen {
         Format::Autogen
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages with `source` and a `type` such as TextMessage or ToolCallRequestEvent"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "messages[]."].into_iter().any(|at| {
             sketch.has(&format!("{at}source")) && sketch.is_one_of(&format!("{at}type"), &KINDS)

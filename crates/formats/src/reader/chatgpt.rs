@@ -23,10 +23,6 @@ impl Reader for Chatgpt {
         Format::Chatgpt
     }
 
-    fn looks_for(&self) -> &'static str {
-        "conversations with `mapping` and `current_node`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         sketch.has_all(&["[].mapping", "[].title"]) || sketch.has_all(&["mapping", "title"])
     }

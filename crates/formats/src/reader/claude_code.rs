@@ -36,10 +36,6 @@ impl Reader for ClaudeCode {
         Format::ClaudeCode
     }
 
-    fn looks_for(&self) -> &'static str {
-        "lines with `type` user or assistant, `message`, and `sessionId` or `uuid`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         let spoken = |prefix: &str| {
             let at = |name: &str| format!("{prefix}{name}");

@@ -32,10 +32,6 @@ impl Reader for Codex {
         Format::Codex
     }
 
-    fn looks_for(&self) -> &'static str {
-        "lines with `payload` and `type` session_meta, response_item, event_msg or turn_context"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         sketch.has("payload") && sketch.is_one_of("type", &TYPES)
     }

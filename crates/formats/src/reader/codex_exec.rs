@@ -22,10 +22,6 @@ impl Messages for CodexExec {
         Format::CodexExec
     }
 
-    fn looks_for(&self) -> &'static str {
-        "lines with `type` thread.started, turn.started or item.completed"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         sketch.is_one_of("type", &EVENTS)
     }

@@ -48,10 +48,6 @@ impl Messages for CopilotCli {
         Format::CopilotCli
     }
 
-    fn looks_for(&self) -> &'static str {
-        "events with `data` and a `type` such as tool.execution_complete"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "events[]."].into_iter().any(|at| {
             sketch.has(&format!("{at}data")) && sketch.is_one_of(&format!("{at}type"), &EVENTS)

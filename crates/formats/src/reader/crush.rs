@@ -24,10 +24,6 @@ impl Messages for Crush {
         Format::Crush
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages with `session_id`, whose `parts` have `type` and `data`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "messages[]."].into_iter().any(|at| {
             let has = |member: &str| sketch.has(&format!("{at}{member}"));

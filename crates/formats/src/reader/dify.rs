@@ -29,10 +29,6 @@ impl Messages for Dify {
         Format::Dify
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages with `query`, `answer` and `agent_thoughts`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "data[].", "messages[]."].into_iter().any(|at| {
             ["query", "answer", "agent_thoughts"]

@@ -26,10 +26,6 @@ impl Reader for Fk {
         Format::Fk
     }
 
-    fn looks_for(&self) -> &'static str {
-        "objects with `output`, and with `toolRegistry` or `invocations`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[]."].iter().any(|prefix| {
             let has = |name: &str| sketch.has(&format!("{prefix}{name}"));

@@ -29,10 +29,6 @@ impl Reader for GeminiCli {
         Format::GeminiCli
     }
 
-    fn looks_for(&self) -> &'static str {
-        "`sessionId`, `projectHash`, and `messages` with `type` user or gemini"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         sketch.is_one_of("messages[].type", &["gemini"])
             || sketch.is_one_of("type", &["gemini"])

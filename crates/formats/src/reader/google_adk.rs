@@ -15,10 +15,6 @@ impl Messages for GoogleAdk {
         Format::GoogleAdk
     }
 
-    fn looks_for(&self) -> &'static str {
-        "`events` with `author` and `content.parts`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "events[]."].into_iter().any(|at| {
             sketch.has(&format!("{at}author")) && sketch.has(&format!("{at}content.parts"))

@@ -21,11 +21,6 @@ impl Messages for Goose {
         Format::Goose
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages whose `content` contains `toolRequest` or `toolResponse`, or a line with \
-         `working_dir`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         let kinds = ["toolRequest", "toolResponse"];
         ["content[].type", "[].content[].type", "conversation[].content[].type"]

@@ -39,11 +39,6 @@ impl Reader for Langchain {
         Format::Langchain
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages with `type` human, ai or tool, possibly under `values`, `inputs` or `kwargs`; runs \
-         with a `run_type`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         LISTS.iter().any(|at| {
             let content = |inner: &str| sketch.has(&format!("{at}{inner}content"));

@@ -33,10 +33,6 @@ impl Messages for Letta {
         Format::Letta
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages with a `message_type` such as tool_call_message"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "messages[].", "[].messages[]."]
             .into_iter()

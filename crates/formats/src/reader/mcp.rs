@@ -26,10 +26,6 @@ impl Reader for Mcp {
         Format::Mcp
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages with `jsonrpc` 2.0, at the top level or under `message`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[]."].iter().any(|prefix| {
             sketch.has(&format!("{prefix}jsonrpc"))

@@ -23,11 +23,6 @@ impl Reader for MiniSweAgent {
         Format::MiniSweAgent
     }
 
-    fn looks_for(&self) -> &'static str {
-        "`trajectory_format` mini-swe-agent, or `messages` and an `info` with `mini_version` or \
-         `exit_status`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         sketch.has("info.mini_version")
             || (sketch.has("trajectory_format") && sketch.has("messages"))

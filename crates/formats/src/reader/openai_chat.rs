@@ -29,11 +29,6 @@ impl Reader for OpenaiChat {
         Format::OpenaiChat
     }
 
-    fn looks_for(&self) -> &'static str {
-        "an object whose `messages` have `role` and `content`, a list of such objects or messages, \
-         or one per line"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["role", "messages[].role", "[].role", "[].messages[].role"]
             .iter()

@@ -38,11 +38,6 @@ impl Reader for OpenaiResponses {
         Format::OpenaiResponses
     }
 
-    fn looks_for(&self) -> &'static str {
-        "an object with `input` or `output` items, or items with a `type` such as \
-         function_call or function_call_output"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         // A logged exchange in the chat format.
         let chat = ["input.messages", "input[].tool_calls", "output[].message", "output.choices"];

@@ -21,10 +21,6 @@ impl Messages for Opencode {
         Format::Opencode
     }
 
-    fn looks_for(&self) -> &'static str {
-        "`messages` that have `parts` and an `info` with a role"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         sketch.has_all(&["messages[].info.role", "messages[].parts"])
             || sketch.has_all(&["[].info.role", "[].parts"])

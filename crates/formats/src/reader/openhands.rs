@@ -25,11 +25,6 @@ impl Reader for Openhands {
         Format::Openhands
     }
 
-    fn looks_for(&self) -> &'static str {
-        "events with `action` and `args`, or with `observation` and `content`; also a list of them \
-         or a `history`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "history[].", "[].history[].", "history[][]."].iter().any(|prefix| {
             let has = |name: &str| sketch.has(&format!("{prefix}{name}"));

@@ -25,10 +25,6 @@ impl Reader for Otel {
         Format::Otel
     }
 
-    fn looks_for(&self) -> &'static str {
-        "OTLP JSON with `resourceSpans`, spans alone, or traces from MLflow or Langfuse"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         sketch.has_any(&["resourceSpans", "[].resourceSpans", "resource_spans"])
             || sketch.has_all(&["traceId", "spanId"])

@@ -32,10 +32,6 @@ impl Messages for Pi {
         Format::Pi
     }
 
-    fn looks_for(&self) -> &'static str {
-        "a line with `type` session and `cwd`, or lines with `type` message and `parentId`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         let entry = |at: &str| {
             let has = |member: &str| sketch.has(&format!("{at}{member}"));

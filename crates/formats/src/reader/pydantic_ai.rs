@@ -21,10 +21,6 @@ impl Messages for PydanticAi {
         Format::PydanticAi
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages with `kind` request or response whose `parts` have a `part_kind`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         sketch.has_any(&[
             "[].parts[].part_kind",

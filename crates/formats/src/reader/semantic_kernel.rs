@@ -20,10 +20,6 @@ impl Messages for SemanticKernel {
         Format::SemanticKernel
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages whose `items` have a `content_type`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "messages[].", "[].messages[]."].into_iter().any(|at| {
             sketch.has(&format!("{at}role")) && sketch.has(&format!("{at}items[].content_type"))

@@ -18,10 +18,6 @@ impl Messages for Sharegpt {
         Format::Sharegpt
     }
 
-    fn looks_for(&self) -> &'static str {
-        "`conversations` whose messages have `from` and `value`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[]."].into_iter().any(|at| {
             let place = |member: &str| format!("{at}conversations[].{member}");

@@ -17,10 +17,6 @@ impl Messages for Strands {
         Format::Strands
     }
 
-    fn looks_for(&self) -> &'static str {
-        "documents with `message_id` and a `message` that has a role and content blocks"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "messages[]."].into_iter().any(|at| {
             sketch.has(&format!("{at}message_id"))

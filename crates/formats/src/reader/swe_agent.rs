@@ -47,10 +47,6 @@ impl Reader for SweAgent {
         Format::SweAgent
     }
 
-    fn looks_for(&self) -> &'static str {
-        "`trajectory` whose steps have `action` and `observation`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         sketch.has_any(&["trajectory[].action", "[].trajectory[].action"])
             || sketch.has_all(&["trajectory", "history", "environment"])

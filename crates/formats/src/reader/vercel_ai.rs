@@ -24,11 +24,6 @@ impl Messages for VercelAi {
         Format::VercelAi
     }
 
-    fn looks_for(&self) -> &'static str {
-        "messages with `role` and one of: typed `parts` (possibly in `content`), \
-         `toolInvocations`, or `tool-call` in their `content`"
-    }
-
     fn recognises(&self, sketch: &Sketch) -> bool {
         ["", "[].", "messages[].", "[].messages[]."].into_iter().any(|at| {
             let place = |member: &str| format!("{at}{member}");

@@ -99,7 +99,7 @@ def _bound(function: Callable[..., Any], given: dict[str, Any]) -> Callable[[], 
     """A function with its arguments by name, but for those that can only be given by place."""
     parameters = list(inspect.signature(function).parameters.values())
     rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
-    # What stands before `*rest` is given by place where there is a rest.
+    # What comes before `*rest` is given by place where there is a rest.
     has_rest = bool(given.get(rest)) if rest is not None else False
     args: list[Any] = []
     for parameter in parameters:

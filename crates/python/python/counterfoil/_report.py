@@ -239,7 +239,7 @@ class Report:
     def from_json(cls, text: str, unreadable: bool = False) -> Report:
         """Of what `counterfoil check --format json` prints."""
         # Most of a report are claims that are true; they are read when somebody wants them. A line
-        # break stands between members only.
+        # break is only between members.
         begin, end = text.find(_CLAIMS), text.rfind(_SUMMARY)
         has_claims = 0 <= begin < end
         document: dict[str, Any] = json.loads(text[:begin] + text[end:] if has_claims else text)

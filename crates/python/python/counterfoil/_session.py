@@ -142,7 +142,7 @@ class Session:
         return await asyncio.to_thread(self.verify, text)
 
     def cited(self, execution_id: str, tool: str, window: float | None = None) -> dict[str, Any]:
-        """Whether an execution stands as cited: `{valid, reason?, message?, receipt?, result?}`.
+        """Whether an execution is as cited: `{valid, reason?, message?, receipt?, result?}`.
         `window` is how many seconds ago it may have begun."""
         cited = self._native.cited(clean(execution_id), clean(tool), window)
         return cast("dict[str, Any]", json.loads(cited))

@@ -8,8 +8,8 @@
     def test_log():
         assert_supported(messages)          # from counterfoil
 
-`--counterfoil-fail-on` says from which severity a finding fails a test; what is below stands in the
-report's own section, and so does how much could be checked.
+`--counterfoil-fail-on` sets the severity from which a finding fails a test. Less severe findings, and
+how much could be checked, are in a section of the report.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ fn judge(
                     )
                 }
             })
-            .help("say what was changed or run")
+            .help("say what you changed or ran")
             .evidence([facts.evidence(execution)]),
         ),
         None if deeds().any(|(_, deed)| deed.opaque) => {

@@ -24,7 +24,7 @@ pub(crate) const UNASSERTED: [(&str, fn(&ClauseContext<'_, '_>) -> bool); 15] = 
     ("an observation about something that the agent read", |context| {
         context.clause.mood == Mood::Observed
     }),
-    ("only says which thing is meant", |context| context.clause.mood == Mood::Relative),
+    ("only identifies a thing", |context| context.clause.mood == Mood::Relative),
     ("a wish, a requirement or a guess", |context| context.clause.mood != Mood::Asserted),
     ("quoted", |context| {
         let block = context.prose.block_of(context.sentence);

@@ -35,7 +35,7 @@ const LONGEST_END: Duration = Duration::from_millis(200);
   counterfoil chat -p 'Why does the build fail?'
   git diff | counterfoil chat -p 'Write a message for this commit'
   counterfoil chat --session fix-42                 resume this session, or start it
-  counterfoil chat -p 'Run the tests' --json | jq .stands
+  counterfoil chat -p 'Run the tests' --json | jq .accepted
 
 Exit codes: 0 answer given, 1 answer held back, 2 usage or input error, 3 internal error.")]
 pub(crate) struct Arguments {
@@ -54,7 +54,7 @@ pub(crate) struct Arguments {
     /// Chat line by line, without a full-screen interface, colours or animation
     #[arg(long)]
     plain: bool,
-    /// With a prompt, print the answer as JSON with the members answer, stands, findings,
+    /// With a prompt, print the answer as JSON with the members answer, accepted, findings,
     /// receipts and session
     #[arg(long)]
     json: bool,

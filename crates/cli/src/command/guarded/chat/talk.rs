@@ -47,7 +47,7 @@ pub(super) async fn once(mut begun: Begun, prompt: &str, as_json: bool) -> anyho
     if as_json {
         let whole = json!({
             "answer": turned.answer,
-            "stands": turned.accepted,
+            "accepted": turned.accepted,
             "held_back": turned.held_back,
             "findings": turned.findings.iter().map(in_json).collect::<Vec<_>>(),
             "claims": turned.judgements,
