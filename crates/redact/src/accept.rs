@@ -68,11 +68,11 @@ pub(super) fn setting(hit: &Hit<'_>) -> Option<usize> {
     let name = hit.before.len()
         - hit.before.trim_end_matches(|c: char| c.is_ascii_uppercase() || c == '_').len();
     let name = hit.before.get(hit.before.len() - name..).unwrap_or_default();
-    let behind = hit.lead.split('=').next().unwrap_or_default().get(4..).unwrap_or_default();
+    let after = hit.lead.split('=').next().unwrap_or_default().get(4..).unwrap_or_default();
     let fits = if hit.lead.starts_with('_') {
         name.len() >= 2
             && !is_other_key(&name.to_ascii_lowercase())
-            && suffix(behind) != Suffix::About
+            && suffix(after) != Suffix::About
     } else {
         true
     };
@@ -122,10 +122,10 @@ pub(super) fn in_address(hit: &Hit<'_>) -> Option<usize> {
     let authority = hit.rest.get(..authority.unwrap_or(hit.rest.len())).unwrap_or_default();
     let length = authority.rfind('@').map_or(secret.len(), |last| last.max(secret.len()));
     // In `p@ss/word@host`, the text after the first `@` is not a host.
-    let behind = hit.rest.get(length + 1..).unwrap_or_default();
-    let end = behind.find(|c: char| c == '@' || c.is_whitespace() || "\"'<>".contains(c));
-    let more = end.filter(|end| behind.get(*end..).is_some_and(|rest| rest.starts_with('@')));
-    let piece = more.and_then(|end| behind.get(..end)).filter(|piece| piece.len() < 256);
+    let after = hit.rest.get(length + 1..).unwrap_or_default();
+    let end = after.find(|c: char| c == '@' || c.is_whitespace() || "\"'<>".contains(c));
+    let more = end.filter(|end| after.get(*end..).is_some_and(|rest| rest.starts_with('@')));
+    let piece = more.and_then(|end| after.get(..end)).filter(|piece| piece.len() < 256);
     let no_host = |piece: &&str| {
         piece.split_once('/').is_some_and(|(host, _)| !host.contains(['.', ':', '-']))
     };
@@ -173,21 +173,21 @@ pub(super) fn assigned(hit: &Hit<'_>) -> Option<usize> {
     };
     let gap = hit.lead.trim_start_matches(|c: char| c.is_alphanumeric() || "_-".contains(c));
     let name = hit.lead.get(..hit.lead.len() - gap.len()).unwrap_or_default();
-    let suffix = suffix(behind_the_word(name));
+    let suffix = suffix(after_the_word(name));
     if suffix == Suffix::About {
         return None;
     }
     if gap.ends_with('{') {
         return in_braces(hit).then_some(hit.secret.len());
     }
-    let told = is_told(gap);
-    let flag = !told && !gap.contains('\t') && gap.trim_matches(['"', '\'']).trim().is_empty();
+    let is_linked = has_linking_word(gap);
+    let flag = !is_linked && !gap.contains('\t') && gap.trim_matches(['"', '\'']).trim().is_empty();
     let fits = if flag {
         is_flag(hit.before)
             || of_login(hit.before)
             || is_setting_of_npm(hit.before)
             || is_one_word(hit.before) && is_key(secret, false) && secret.len() >= LONG
-    } else if told {
+    } else if is_linked {
         quoted || is_mixed(secret)
     } else if gap == ">" {
         hit.before.ends_with(['<', ':']) && hit.rest.get(secret.len()..)?.starts_with("</")
@@ -239,7 +239,7 @@ const WORDS: [&str; 13] = [
 ];
 
 /// The rest of a name after the word for a secret.
-fn behind_the_word(name: &str) -> &str {
+fn after_the_word(name: &str) -> &str {
     let rest = WORDS.iter().find(|word| starts_with_ignoring_case(name, word));
     let rest = rest.and_then(|word| name.get(word.len()..));
     // `secret_key`, `api-key`, `signing_key`.
@@ -258,8 +258,8 @@ fn in_braces(hit: &Hit<'_>) -> bool {
     let secret = hit.secret;
     let near =
         hit.before.get(hit.before.floor_char_boundary(hit.before.len().saturating_sub(200))..);
-    let behind = hit.rest.get(secret.len()..).unwrap_or_default();
-    let settings = near.is_some_and(|near| near.contains(';')) || behind.starts_with("};");
+    let after = hit.rest.get(secret.len()..).unwrap_or_default();
+    let settings = near.is_some_and(|near| near.contains(';')) || after.starts_with("};");
     // `{password}` is a placeholder.
     let place = secret.chars().all(|c| c.is_ascii_alphabetic() || "_.:!".contains(c));
     settings && !place && secret.len() >= 4 && !is_repeated(secret)
@@ -281,7 +281,7 @@ fn is_one_word(before: &str) -> bool {
 const OTHER_WORDS: [&str; 5] = ["kennwort", "contrasena", "mot de passe", "senha", "wachtwoord"];
 
 /// Whether a verb or genitive links name and value: `password is`, `password's`.
-fn is_told(gap: &str) -> bool {
+fn has_linking_word(gap: &str) -> bool {
     let word = gap.trim_start_matches(' ').trim_start_matches('\'').trim_end_matches(['"', '\'']);
     let word = word.trim_end();
     gap.starts_with([' ', '\'']) && ["is", "was", "ist", "est", "es", "s"].contains(&word)

@@ -86,8 +86,8 @@ pub(super) fn decoded(text: &str, at: usize, keyword: usize) -> Option<(usize, u
     let length = bytes.get(at..)?.iter().take(MOST).take_while(|b| belongs(b)).count();
     let (start, end) = (at - before, at + length);
     let decoded = match code {
-        Code::Base64(behind) => {
-            let first = start + (before % 4 + 4 - behind % 4) % 4;
+        Code::Base64(first_in_group) => {
+            let first = start + (before % 4 + 4 - first_in_group % 4) % 4;
             let group: Vec<u8> = bytes.get(first..end)?.iter().map(|b| plain(*b)).collect();
             // A single character in the last group is less than a byte.
             let whole = if group.len() % 4 == 1 { group.len() - 1 } else { group.len() };

@@ -42,8 +42,8 @@ pub(super) enum Suffix {
 }
 
 /// The kind of the words after the word for a secret.
-pub(super) fn suffix(behind: &str) -> Suffix {
-    let words = words(behind);
+pub(super) fn suffix(after: &str) -> Suffix {
+    let words = words(after);
     let is = |known: &[&str], word: &&str| known.iter().any(|one| one.eq_ignore_ascii_case(word));
     let number = |word: &&str| word.bytes().all(|b| b.is_ascii_digit()) || is_version(word);
     if words.last().is_some_and(|last| is(&WORDS.describes, last)) {
@@ -101,8 +101,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stands_behind_the_word_for_a_secret() {
-        for (behind, expected) in [
+    fn what_follows_the_word_for_a_secret() {
+        for (after, expected) in [
             ("", Suffix::Narrows),
             ("2", Suffix::Narrows),
             ("_LIVE", Suffix::Narrows),
@@ -117,7 +117,7 @@ mod tests {
             ("_FRANKFURT", Suffix::Other),
             ("_for_billing", Suffix::Other),
         ] {
-            assert_eq!(suffix(behind), expected, "{behind}");
+            assert_eq!(suffix(after), expected, "{after}");
         }
     }
 

@@ -129,7 +129,7 @@ struct Search {
     /// The number of bytes searched for keywords so far.
     searched: AtomicUsize,
     /// The number of texts searched keyword by keyword.
-    asked: AtomicUsize,
+    small_searches: AtomicUsize,
     /// An automaton that is quick to build, for the first texts.
     soon: OnceLock<AhoCorasick>,
     /// A fast one, for all others.
@@ -145,7 +145,7 @@ static SEARCH: LazyLock<Search> = LazyLock::new(|| {
     let rows = rows.chain(disguise::keywords().map(|_| PATTERNS.len()));
     Search {
         searched: AtomicUsize::new(0),
-        asked: AtomicUsize::new(0),
+        small_searches: AtomicUsize::new(0),
         soon: OnceLock::new(),
         fast: OnceLock::new(),
         rows: rows.collect(),
@@ -166,10 +166,10 @@ impl Search {
 
     /// Whether a text certainly contains no keyword. Tried only for the first, short texts.
     fn holds_none(&self, text: &str) -> bool {
-        if text.len() > Self::SHORT || self.asked.load(Ordering::Relaxed) >= Self::FEW {
+        if text.len() > Self::SHORT || self.small_searches.load(Ordering::Relaxed) >= Self::FEW {
             return false;
         }
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.small_searches.fetch_add(1, Ordering::Relaxed);
         let text = text.to_ascii_lowercase();
         !all_keywords().any(|keyword| {
             let keyword = keyword.to_ascii_lowercase();
@@ -263,8 +263,8 @@ fn plain(text: &str, found: &mut Vec<Found>) {
         if HEADINGS.contains(&pattern.name) && hit.start() >= table {
             table = find_column(text, hit.start(), hit.end(), row, found).max(table);
         }
-        let (before, behind) = (text.get(..hit.start()), text.as_bytes().get(hit.end()..));
-        if !before.zip(behind).is_some_and(|(before, behind)| (pattern.worth)(before, behind)) {
+        let (before, after) = (text.get(..hit.start()), text.as_bytes().get(hit.end()..));
+        if !before.zip(after).is_some_and(|(before, after)| (pattern.worth)(before, after)) {
             continue;
         }
         if let Some((start, end)) = pattern.find_at(regex, text, hit.start()) {

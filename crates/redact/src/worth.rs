@@ -8,9 +8,9 @@ pub(super) fn anything(_: &str, _: &[u8]) -> bool {
 
 /// After the name of a secret: the rest of a longer name, or something that leads to a value that
 /// is not a name in a program.
-pub(super) fn assigns(before: &str, behind: &[u8]) -> bool {
-    match behind {
-        [b':' | b'=', ..] => !is_name(behind),
+pub(super) fn assigns(before: &str, after: &[u8]) -> bool {
+    match after {
+        [b':' | b'=', ..] => !is_name(after),
         [
             b'_'
             | b'-'
@@ -28,18 +28,18 @@ pub(super) fn assigns(before: &str, behind: &[u8]) -> bool {
         ] => true,
         [b'\t', value, ..] => !is_blank(*value),
         [first, ..] if is_blank(*first) => {
-            let next = behind.iter().position(|byte| !is_blank(*byte));
-            let rest = next.and_then(|at| behind.get(at..));
+            let next = after.iter().position(|byte| !is_blank(*byte));
+            let rest = next.and_then(|at| after.get(at..));
             // `--db-password value` and its like.
             let flag = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
             // `The password is …`, `| password | …`, and `login ada password …`.
-            let told = |rest: &[u8]| {
+            let is_linked = |rest: &[u8]| {
                 [b"is ".as_slice(), b"was ", b"ist ", b"est ", b"es ", b"|"]
                     .iter()
                     .any(|word| rest.starts_with(word))
             };
             rest.is_some_and(|rest| {
-                matches!(rest, [b':' | b'=', ..]) && !is_name(rest) || told(rest)
+                matches!(rest, [b':' | b'=', ..]) && !is_name(rest) || is_linked(rest)
             }) || before.ends_with(flag)
                 || of_login(before)
         }
@@ -59,8 +59,8 @@ pub(super) fn of_login(before: &str) -> bool {
 
 /// Whether a colon or equals sign, and a blank, lead to a name of letters only, or a path of such
 /// names, followed by nothing that could be part of a secret: `= os.environ[`, `: string,`.
-fn is_name(behind: &[u8]) -> bool {
-    let [b':' | b'=', b' ', value @ ..] = behind else { return false };
+fn is_name(after: &[u8]) -> bool {
+    let [b':' | b'=', b' ', value @ ..] = after else { return false };
     let letters =
         |text: &[u8]| text.iter().take_while(|b| b.is_ascii_alphabetic() || **b == b'_').count();
     let mut rest = value;
@@ -79,19 +79,19 @@ fn is_name(behind: &[u8]) -> bool {
 }
 
 /// After a vendor's prefix: the token continues.
-pub(super) fn token(_: &str, behind: &[u8]) -> bool {
+pub(super) fn token(_: &str, after: &[u8]) -> bool {
     let of_token = |b: &u8| b.is_ascii_alphanumeric() || b"_./+=-".contains(b);
-    behind.get(..12).is_some_and(|first| first.iter().all(of_token))
+    after.get(..12).is_some_and(|first| first.iter().all(of_token))
 }
 
 /// After the letters of a key whose rest is hexadecimal.
-pub(super) fn hexadecimal(_: &str, behind: &[u8]) -> bool {
-    behind.get(..8).is_some_and(|first| first.iter().all(u8::is_ascii_hexdigit))
+pub(super) fn hexadecimal(_: &str, after: &[u8]) -> bool {
+    after.get(..8).is_some_and(|first| first.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// After `bearer` or `authorization`: a blank, or something that leads to a value.
-pub(super) fn has_value(_: &str, behind: &[u8]) -> bool {
-    match behind {
+pub(super) fn has_value(_: &str, after: &[u8]) -> bool {
+    match after {
         [b' ' | b'%' | b'+' | b':' | b'=' | b'"' | b'\'' | b'\\', ..] => true,
         [first, ..] => is_blank(*first) || !first.is_ascii(),
         [] => false,
