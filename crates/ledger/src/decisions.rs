@@ -21,9 +21,9 @@ pub(super) fn standing_approval(
         let place = event.session_seq;
         match event.draft {
             Draft::Approved(approved) if standing.is_none() => {
-                let stands = approved.holds_for(digest, now)
+                let is_valid = approved.holds_for(digest, now)
                     && (approved.lasts == Lasts::Session || !is_used(place)?);
-                if stands {
+                if is_valid {
                     standing = Some((place, approved));
                 }
             }

@@ -62,7 +62,7 @@ pub(super) struct Read {
 
 /// What follows the offset at which the log ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Behind {
+pub(super) enum Following {
     Nothing,
     Something,
     /// Even bytes before the offset are missing.
@@ -98,14 +98,14 @@ impl Log {
     }
 
     /// Whether other processes wrote after this offset.
-    pub(super) fn behind(&self, end: u64) -> Result<Behind> {
+    pub(super) fn following(&self, end: u64) -> Result<Following> {
         // Reads the last byte before the offset, and the length of the next record.
         let mut bytes = [0; 9];
         let count = self.file.read_at(&mut bytes, end.saturating_sub(1))?;
         Ok(match bytes.get(..count) {
-            None | Some([]) => Behind::Cut,
-            Some([_, length @ ..]) if length.iter().all(|byte| *byte == 0) => Behind::Nothing,
-            Some(_) => Behind::Something,
+            None | Some([]) => Following::Cut,
+            Some([_, length @ ..]) if length.iter().all(|byte| *byte == 0) => Following::Nothing,
+            Some(_) => Following::Something,
         })
     }
 

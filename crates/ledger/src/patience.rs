@@ -79,8 +79,8 @@ mod tests {
         let error = lock_within(&other, Duration::from_millis(20)).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         let own = format!("process {}", std::process::id());
-        let said = error.to_string();
-        assert!(said.starts_with(&own) || said.starts_with("another process"), "{said}");
+        let message = error.to_string();
+        assert!(message.starts_with(&own) || message.starts_with("another process"), "{message}");
         flock(&holding, FlockOperation::Unlock).unwrap();
         // The attempt that gave up did not take the lock later.
         let third = file.reopen().unwrap();

@@ -31,10 +31,10 @@ enum State<T> {
     Taken,
 }
 
-/// Who to wake: a wake-up costs as much when nobody is waiting.
+/// Who to wake: a wake-up costs as much when no one is waiting.
 #[derive(Debug)]
 enum Waiter {
-    Nobody,
+    NoOne,
     Thread,
     Task(Waker),
 }
@@ -46,7 +46,7 @@ impl<T> Pending<T> {
 
     /// A pending answer, and the promise that fills it.
     pub(super) fn under_way() -> (Self, Promise<T>) {
-        let state = Mutex::new(State::Empty(Waiter::Nobody));
+        let state = Mutex::new(State::Empty(Waiter::NoOne));
         let slot = Arc::new(Slot { state, filled: Condvar::new() });
         (Self(Inner::Under(slot.clone())), Promise(Some(slot)))
     }
@@ -116,7 +116,7 @@ impl<T> Promise<T> {
         match before {
             State::Empty(Waiter::Thread) => slot.filled.notify_all(),
             State::Empty(Waiter::Task(waker)) => waker.wake(),
-            State::Empty(Waiter::Nobody) | State::Filled(_) | State::Taken => {}
+            State::Empty(Waiter::NoOne) | State::Filled(_) | State::Taken => {}
         }
     }
 }

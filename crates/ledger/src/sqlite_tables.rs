@@ -74,14 +74,16 @@ impl Tables for Connection {
         let broken = |what: String| Err(ReadLedgerError::Broken { what });
         let ours = Connection::open_in_memory()?;
         ours.execute_batch(schema::TABLES)?;
-        let (ours, theirs) = (list(&ours)?, list(self).map_err(told)?);
+        let (ours, theirs) = (list(&ours)?, list(self).map_err(query_error)?);
         let changed = ours.iter().find(|entry| !theirs.contains(entry));
         if let Some((name, _)) = changed.or(theirs.iter().find(|entry| !ours.contains(entry))) {
             return broken(format!("the definition of `{name}` was changed"));
         }
         let number = |pragma: &str| self.pragma_query_value(None, pragma, |row| row.get(0));
-        let version: (i32, i32) =
-            (number("application_id").map_err(told)?, number("user_version").map_err(told)?);
+        let version: (i32, i32) = (
+            number("application_id").map_err(query_error)?,
+            number("user_version").map_err(query_error)?,
+        );
         if version != (schema::APPLICATION_ID, schema::USER_VERSION) {
             return broken("the version in the file was changed".to_owned());
         }
@@ -165,7 +167,7 @@ impl Tables for Connection {
     }
 
     fn opening_seq(&self, id: &str) -> Result<Option<u64>> {
-        queries::opening(self, id).map_err(told)
+        queries::opening(self, id).map_err(query_error)
     }
 
     fn execution(&self, id: &str) -> Result<Vec<(Event, Vec<u8>)>> {
@@ -178,8 +180,8 @@ impl Tables for Connection {
 
     fn is_stored(&self, digest: &Digest) -> Result<bool> {
         let mut statement =
-            self.prepare_cached("SELECT 1 FROM results WHERE digest = ?1").map_err(told)?;
-        statement.exists([digest.as_bytes()]).map_err(told)
+            self.prepare_cached("SELECT 1 FROM results WHERE digest = ?1").map_err(query_error)?;
+        statement.exists([digest.as_bytes()]).map_err(query_error)
     }
 
     fn extent(&self) -> Result<u64> {
@@ -221,20 +223,20 @@ impl Ask for Connection {
         parameters: P,
         read: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
-        let mut statement = self.prepare_cached(query).map_err(told)?;
-        let rows = statement.query_map(parameters, read).map_err(told)?;
-        rows.collect::<rusqlite::Result<_>>().map_err(told)
+        let mut statement = self.prepare_cached(query).map_err(query_error)?;
+        let rows = statement.query_map(parameters, read).map_err(query_error)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(query_error)
     }
 
     fn one(&self, query: &str) -> Result<u64> {
-        let mut statement = self.prepare_cached(query).map_err(told)?;
-        statement.query_row([], |row| row.get(0)).map_err(told)
+        let mut statement = self.prepare_cached(query).map_err(query_error)?;
+        statement.query_row([], |row| row.get(0)).map_err(query_error)
     }
 }
 
 /// The error for a failed query. A column of another type was tampered with, and so was a file that
 /// is no longer a database.
-fn told(error: rusqlite::Error) -> ReadLedgerError {
+fn query_error(error: rusqlite::Error) -> ReadLedgerError {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType};
     use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
     let code = error.sqlite_error_code();

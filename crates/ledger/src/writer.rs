@@ -10,7 +10,7 @@ use super::body::Outline;
 use super::event::Draft;
 use super::group::WritesGroups;
 use super::head::Head;
-use super::log::{Behind, Extent, Log, Sync, put_checkpoint, put_event};
+use super::log::{Extent, Following, Log, Sync, put_checkpoint, put_event};
 use super::moving::{insert_all, insert_checkpoint};
 use super::note::Checkpoint;
 use super::read::ReadLedgerError;
@@ -231,10 +231,10 @@ impl Writer {
         let round = log.round()?;
         let known = known.filter(|head| head.log.round == round);
         let mut head = match known {
-            Some(head) => match log.behind(head.log.end)? {
-                Behind::Nothing => return Ok(head),
-                Behind::Something => head,
-                Behind::Cut => {
+            Some(head) => match log.following(head.log.end)? {
+                Following::Nothing => return Ok(head),
+                Following::Something => head,
+                Following::Cut => {
                     // Acknowledged events are gone: nothing may continue from the rest.
                     self.head = Some(head);
                     return Err(

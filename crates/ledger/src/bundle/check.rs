@@ -111,13 +111,13 @@ impl BundleVerification {
                 ));
             } else if !head.holds(exported) {
                 self.broken(format!("event {seq} is not in the signed tree"));
-            } else if let Some((place, said)) = event_of(exported) {
+            } else if let Some((place, content)) = event_of(exported) {
                 let follows = before.is_some_and(|before| before.seq + 1 == seq);
                 if follows && before.is_some_and(|before| place.previous != before.digest) {
                     self.broken(format!("event {seq} does not continue the previous event"));
                 }
                 places.push(place);
-                match said {
+                match content {
                     EventContent::Known(event) => events.push(*event),
                     EventContent::Unknown(kind) => self.open(format!(
                         "event {seq} has the unknown kind {}: its content was not checked",
@@ -215,7 +215,7 @@ impl BundleVerification {
     }
 }
 
-/// The size and root of a checkpoint, whoever signed it.
+/// The size and root of a checkpoint, regardless of who signed it.
 struct Head {
     size: Option<u64>,
     root: Option<Digest>,
@@ -251,7 +251,7 @@ fn event_of(exported: &ExportedEvent) -> Option<(Placed, EventContent)> {
     if outline.seq != exported.seq || canonical != bytes {
         return None;
     }
-    let said = if Draft::is_known(&outline.draft.event) {
+    let content = if Draft::is_known(&outline.draft.event) {
         EventContent::Known(Box::new(body::read(bytes).ok()?))
     } else {
         EventContent::Unknown(outline.draft.event.to_string())
@@ -260,11 +260,11 @@ fn event_of(exported: &ExportedEvent) -> Option<(Placed, EventContent)> {
         seq: outline.seq,
         session: outline.session.to_string(),
         session_seq: outline.session_seq,
-        ends: matches!(&said, EventContent::Known(event) if event.draft == Draft::Ended),
+        ends: matches!(&content, EventContent::Known(event) if event.draft == Draft::Ended),
         previous: outline.previous,
         digest: Digest::of_bytes(bytes),
     };
-    Some((place, said))
+    Some((place, content))
 }
 
 /// The lines of a note that has exactly one signature, made with this key under the name in its

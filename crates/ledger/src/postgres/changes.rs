@@ -27,24 +27,24 @@ pub(super) fn listen(sockets: &Sockets, address: PostgresAddress, size: Size) {
 async fn listen_once(address: &PostgresAddress, size: &Size) -> Option<()> {
     let tls = tls::connector(address).ok()?;
     let (client, mut connection) = address.config.connect(tls).await.ok()?;
-    let (told, mut sizes) = tokio::sync::mpsc::unbounded_channel();
+    let (sender, mut sizes) = tokio::sync::mpsc::unbounded_channel();
     let driver = tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
             if let AsyncMessage::Notification(notification) = message
                 && let Ok(size) = notification.payload().parse::<u64>()
             {
-                let _ = told.send(size);
+                let _ = sender.send(size);
             }
         }
     });
-    let asked = subscribe(&client, size).await;
-    while asked.is_some()
+    let subscribed = subscribe(&client, size).await;
+    while subscribed.is_some()
         && let Some(now) = sizes.recv().await
     {
         size.is_at_least(now);
     }
     driver.abort();
-    asked
+    subscribed
 }
 
 async fn subscribe(client: &Client, size: &Size) -> Option<()> {

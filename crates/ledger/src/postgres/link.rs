@@ -75,7 +75,7 @@ pub(super) enum Failure {
 
 impl Failure {
     pub(super) fn from_error(error: &tokio_postgres::Error) -> Self {
-        let Some(told) = error.as_db_error() else {
+        let Some(reported) = error.as_db_error() else {
             let message = with_sources(error);
             return if error.is_closed() || std::error::Error::source(error).is_some() {
                 Self::Lost(message)
@@ -83,9 +83,9 @@ impl Failure {
                 Self::Column(message)
             };
         };
-        let message = told.message().to_owned();
-        let code = told.code().clone();
-        let fatal = matches!(told.severity(), "FATAL" | "PANIC");
+        let message = reported.message().to_owned();
+        let code = reported.code().clone();
+        let fatal = matches!(reported.severity(), "FATAL" | "PANIC");
         // 53: not enough connections or memory at present. 57P: the server is stopping or starting.
         if code.code().starts_with("57P") || code == SqlState::TOO_MANY_CONNECTIONS {
             Self::Lost(message)

@@ -27,19 +27,19 @@ pub(super) struct LookupKeys<'i> {
 impl<'i> LookupKeys<'i> {
     pub(super) fn by(items: &'i [Item]) -> Self {
         let (mut sessions, mut executions) = (BTreeSet::new(), BTreeSet::new());
-        let mut asked = Self::default();
+        let mut keys = Self::default();
         for item in items {
             sessions.insert(item.session.as_str());
             executions.extend(item.draft.opens().or(item.draft.follows()));
-            asked.results.extend(item.missing());
+            keys.results.extend(item.missing());
             if let Some(seen) = item.seen {
-                asked.decisions.push((item.session.as_str(), seen));
+                keys.decisions.push((item.session.as_str(), seen));
             }
-            asked.approvals.extend(item.draft.uses().map(|place| (item.session.as_str(), place)));
+            keys.approvals.extend(item.draft.uses().map(|place| (item.session.as_str(), place)));
         }
-        asked.sessions = sessions.into_iter().collect();
-        asked.executions = executions.into_iter().collect();
-        asked
+        keys.sessions = sessions.into_iter().collect();
+        keys.executions = executions.into_iter().collect();
+        keys
     }
 }
 
@@ -92,7 +92,7 @@ impl Found {
     /// Reads the answers to [`SESSIONS`] and [`OPENINGS`], and runs the other lookups.
     pub(super) fn read(
         link: &Link,
-        asked: &LookupKeys<'_>,
+        keys: &LookupKeys<'_>,
         sessions: &[Row],
         openings: &[Row],
     ) -> Result<Self, ReadLedgerError> {
@@ -105,18 +105,18 @@ impl Found {
             let opening = Opening::new(number(row, 1)?, number(row, 3)?, column(row, 2)?);
             found.openings.insert(column(row, 0)?, opening);
         }
-        if !asked.results.is_empty() {
+        if !keys.results.is_empty() {
             let digests: Vec<&[u8]> =
-                asked.results.iter().map(|digest| digest.as_bytes().as_slice()).collect();
+                keys.results.iter().map(|digest| digest.as_bytes().as_slice()).collect();
             let rows = link.rows(RESULTS, &[&digests])?;
             let digests: Result<_, Failure> = rows.iter().map(|row| digest_at(row, 0)).collect();
             found.results = digests?;
         }
-        if !asked.approvals.is_empty() {
-            found.read_uses(link, &asked.approvals)?;
+        if !keys.approvals.is_empty() {
+            found.read_uses(link, &keys.approvals)?;
         }
-        if !asked.decisions.is_empty() {
-            found.read_decisions(link, &asked.decisions)?;
+        if !keys.decisions.is_empty() {
+            found.read_decisions(link, &keys.decisions)?;
         }
         Ok(found)
     }
@@ -142,10 +142,10 @@ impl Found {
     fn read_decisions(
         &mut self,
         link: &Link,
-        asked: &[(&str, u64)],
+        decisions: &[(&str, u64)],
     ) -> Result<(), ReadLedgerError> {
-        let names: Vec<&str> = asked.iter().map(|(name, _)| *name).collect();
-        let seen: Vec<i64> = asked.iter().map(|(_, seen)| signed(*seen)).collect();
+        let names: Vec<&str> = decisions.iter().map(|(name, _)| *name).collect();
+        let seen: Vec<i64> = decisions.iter().map(|(_, seen)| signed(*seen)).collect();
         for row in link.rows(DECISIONS, &[&names, &seen])? {
             let name: String = column(&row, 3)?;
             let event = event_of(&row)?;

@@ -32,14 +32,14 @@ type Rows = Vec<tokio_postgres::Row>;
 
 /// Begins a transaction, waits until no other replica writes, and looks up what the group depends
 /// on, all in one round trip.
-pub(super) fn begin(link: &Link, asked: &LookupKeys<'_>) -> Result<(End, (Rows, Rows)), Failure> {
+pub(super) fn begin(link: &Link, keys: &LookupKeys<'_>) -> Result<(End, (Rows, Rows)), Failure> {
     let lock = link.prepared(LOCK)?;
     let end = link.prepared(END)?;
     let sessions = link.prepared(SESSIONS)?;
     let openings = link.prepared(OPENINGS)?;
     let client = &link.client;
-    let about: [&(dyn ToSql + Sync); 1] = [&asked.sessions];
-    let executions: [&(dyn ToSql + Sync); 1] = [&asked.executions];
+    let about: [&(dyn ToSql + Sync); 1] = [&keys.sessions];
+    let executions: [&(dyn ToSql + Sync); 1] = [&keys.executions];
     let (end, rows) = link.wait(async {
         let answers = join5(
             client.batch_execute(BEGIN),

@@ -130,15 +130,15 @@ impl Writer {
     }
 
     fn attempt_on(&mut self, link: &Link, items: &[Item]) -> Result<Attempt, Trouble> {
-        let asked = LookupKeys::by(items);
-        let (end, rows) = match begin(link, &asked) {
+        let keys = LookupKeys::by(items);
+        let (end, rows) = match begin(link, &keys) {
             Ok(begun) => begun,
             Err(failure) => {
                 link.roll_back();
                 return Ok(refused(failure));
             }
         };
-        let found = Found::read(link, &asked, &rows.0, &rows.1);
+        let found = Found::read(link, &keys, &rows.0, &rows.1);
         let head = found.map_err(Trouble::from).and_then(|found| {
             let head = self.follow(link, &end)?;
             Ok((found, head))

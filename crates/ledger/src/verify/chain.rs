@@ -128,7 +128,7 @@ impl<'v, T: Tables> Chain<'v, T> {
         let broken = |what: String| Broken::outlined(seq, &outline, what);
         let unlike =
             |column: &str| broken(format!("the column `{column}` does not match the event"));
-        self.hold_behind_last(seq, &outline)?;
+        self.check_continues(seq, &outline)?;
         if outline.seq != seq {
             return Err(unlike("seq").into());
         }
@@ -164,7 +164,7 @@ impl<'v, T: Tables> Chain<'v, T> {
     }
 
     /// Checks that an event continues the one before it and has a known version.
-    pub(super) fn hold_behind_last(&self, seq: u64, outline: &Outline<'_>) -> Result<(), Stop> {
+    pub(super) fn check_continues(&self, seq: u64, outline: &Outline<'_>) -> Result<(), Stop> {
         let broken = |what: String| Err(Broken::outlined(seq, outline, what).into());
         if outline.previous != self.last {
             return broken("it does not continue the previous event".to_owned());

@@ -60,7 +60,7 @@ impl<T: Tables> Chain<'_, T> {
             return Err(Broken::event(seq, "it is missing").into());
         }
         let broken = |what: String| Broken::outlined(seq, &outline, what);
-        self.hold_behind_last(seq, &outline)?;
+        self.check_continues(seq, &outline)?;
         let draft = &outline.draft;
         let session = self.session_in_log(&outline.session, brought);
         session.seq += 1;

@@ -58,8 +58,9 @@ fn this_binary() -> Command {
 
 /// Who wrote each line, and its number for that writer.
 fn written(shelf: &Shelf) -> Vec<(String, u64)> {
-    let said = |call: Value| (call["by"].as_str().unwrap().to_owned(), call["n"].as_u64().unwrap());
-    shelf.lines().into_iter().map(|line| said(line.unwrap().entry.call.value().clone())).collect()
+    let origin =
+        |call: Value| (call["by"].as_str().unwrap().to_owned(), call["n"].as_u64().unwrap());
+    shelf.lines().into_iter().map(|line| origin(line.unwrap().entry.call.value().clone())).collect()
 }
 
 #[test]
@@ -87,8 +88,8 @@ fn threads_and_processes_share_one_log() {
         }
     });
     for child in children {
-        let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
-        assert!(said.contains("wrote 299"), "{said}");
+        let output = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+        assert!(output.contains("wrote 299"), "{output}");
     }
     let found = shelf.verify(None);
     assert!(found.sound(), "{:?}", found.broken);
@@ -114,11 +115,11 @@ fn nothing_that_was_written_is_lost_when_its_writer_is_killed() {
             rotate_bytes: Some(50_000),
         };
         let mut child = start(this_binary(), &order);
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let mut seen = 0;
         // Killed while it writes, after a different number of lines in each cycle.
         while seen < 5 + 7 * cycle {
-            let line = said.next().unwrap().unwrap();
+            let line = lines.next().unwrap().unwrap();
             if let Some(n) = line.strip_prefix("wrote ") {
                 acknowledged.insert((name.clone(), n.parse::<u64>().unwrap()));
                 seen += 1;
@@ -126,7 +127,7 @@ fn nothing_that_was_written_is_lost_when_its_writer_is_killed() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        for line in said.map_while(Result::ok) {
+        for line in lines.map_while(Result::ok) {
             if let Some(n) = line.strip_prefix("wrote ").and_then(|n| n.parse().ok()) {
                 acknowledged.insert((name.clone(), n));
             }
@@ -143,16 +144,16 @@ fn nothing_that_was_written_is_lost_when_its_writer_is_killed() {
 }
 
 #[test]
-fn a_full_disk_is_said_and_leaves_no_half_line() {
+fn a_full_disk_is_reported_and_leaves_no_half_line() {
     let shelf = Shelf::new();
     let order = Order { path: shelf.path(), name: "f".to_owned(), count: 1000, rotate_bytes: None };
     // Limits files to 8 blocks; with the signal ignored, the write returns an error.
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\""]);
     shell.arg(std::env::current_exe().unwrap());
-    let said = start(shell, &order).wait_with_output().unwrap();
-    let said = String::from_utf8(said.stdout).unwrap();
-    let refused = said.lines().find(|line| line.starts_with("refused ")).unwrap();
+    let output = start(shell, &order).wait_with_output().unwrap();
+    let output = String::from_utf8(output.stdout).unwrap();
+    let refused = output.lines().find(|line| line.starts_with("refused ")).unwrap();
     assert!(refused.contains("cannot be written: "), "{refused}");
     let found = shelf.verify(None);
     assert!(found.sound(), "{:?}", found.broken);

@@ -131,7 +131,7 @@ fn counts() {
 }
 
 #[test]
-fn no_log_is_said() {
+fn a_missing_log_is_reported() {
     let shelf = Shelf::new();
     for path in [shelf.path(), shelf.folder().join("absent/audit.jsonl")] {
         assert!(matches!(AuditFiles::open(&path), Err(ReadAuditError::Missing(p)) if p == path));

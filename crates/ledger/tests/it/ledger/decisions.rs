@@ -146,7 +146,7 @@ fn events_are_read_piece_by_piece() {
 }
 
 #[test]
-fn a_bundle_proves_what_stands_there() {
+fn a_bundle_proves_what_is_recorded() {
     for ([one, other], _store) in pairs() {
         execute(&one, "s", &id(1), b"before");
         one.append("s", declined("bob"), Vec::new()).wait().unwrap();

@@ -104,19 +104,22 @@ fn nothing_is_lost(ledger: &Ledger, acknowledged: &[Acknowledged]) {
     for session in sessions {
         let events: Vec<Event> = ledger.events(session).unwrap();
         assert!((1..).zip(&events).all(|(place, event)| event.session_seq == place), "{session}");
-        for told in acknowledged.iter().filter(|told| told.session == session) {
-            let found = &events[usize::try_from(told.session_seq).unwrap() - 1];
-            assert_eq!((found.seq, found.digest.to_string()), (told.seq, told.digest.clone()));
+        for reported in acknowledged.iter().filter(|reported| reported.session == session) {
+            let found = &events[usize::try_from(reported.session_seq).unwrap() - 1];
+            assert_eq!(
+                (found.seq, found.digest.to_string()),
+                (reported.seq, reported.digest.clone())
+            );
         }
     }
     let found = ledger.verify(&Expected::default(), &mut |_| {}).unwrap();
     assert!(found.holds(), "{:?}", found.broken);
 }
 
-/// Running writers, and what they told.
+/// Running writers, and what they report.
 struct Writers {
     children: Vec<Child>,
-    told: Receiver<(String, String)>,
+    reports: Receiver<(String, String)>,
     acknowledged: Vec<Acknowledged>,
     unknown: Vec<String>,
     errors: Vec<String>,
@@ -124,7 +127,7 @@ struct Writers {
 
 impl Writers {
     fn start(tasks: &[Task]) -> Self {
-        let (lines, told) = channel();
+        let (lines, reports) = channel();
         let mut children = Vec::new();
         for task in tasks {
             let mut child = Command::new(std::env::current_exe().unwrap())
@@ -148,7 +151,7 @@ impl Writers {
             });
         }
         let (acknowledged, unknown, errors) = (Vec::new(), Vec::new(), Vec::new());
-        Self { children, told, acknowledged, unknown, errors }
+        Self { children, reports, acknowledged, unknown, errors }
     }
 
     /// Listens until this many events are acknowledged, for this long, or until all have ended.
@@ -156,8 +159,8 @@ impl Writers {
         let until = Instant::now() + long;
         while self.acknowledged.len() < events {
             let left = until.saturating_duration_since(Instant::now());
-            let (session, line) = match self.told.recv_timeout(left) {
-                Ok(told) => told,
+            let (session, line) = match self.reports.recv_timeout(left) {
+                Ok(report) => report,
                 Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {
                     assert!(long < PATIENCE, "the writers hang");

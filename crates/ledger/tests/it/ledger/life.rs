@@ -66,7 +66,7 @@ fn what_may_not_follow_is_refused() {
             (Draft::Closed(closed(&id(2), b"done")), AppendError::ClosedExecution { id: id(2) }),
             (Draft::Closed(closed(&id(3), b"done")), AppendError::UnknownExecution { id: id(3) }),
             (
-                said("never stored"),
+                message("never stored"),
                 AppendError::MissingResult { digest: Digest::of_bytes(b"never stored") },
             ),
         ];

@@ -168,7 +168,7 @@ pub(crate) fn rejected(execution_id: &str) -> Rejected {
     }
 }
 
-pub(crate) fn said(text: &str) -> Draft {
+pub(crate) fn message(text: &str) -> Draft {
     Draft::Said(Said {
         role: Role::User,
         caller_id: None,

@@ -25,7 +25,7 @@ fn reopened(edit: impl FnOnce(&Path)) -> (tempfile::TempDir, Opened) {
 }
 
 #[test]
-fn nobody_else_may_read_what_is_written() {
+fn no_other_user_may_read_what_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = open(folder.path(), Durability::Batch);
     execute(&ledger, "s", &id(1), b"done");

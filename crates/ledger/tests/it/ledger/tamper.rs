@@ -24,7 +24,7 @@ fn unended(folder: &Path) {
 }
 
 fn every_kind(ledger: &Ledger) {
-    ledger.append("a", said("read it"), vec![b"read it".to_vec()]).wait().unwrap();
+    ledger.append("a", message("read it"), vec![b"read it".to_vec()]).wait().unwrap();
     execute(ledger, "a", &id(1), b"a result");
     execute(ledger, "b", &id(2), "a longer result ".repeat(40).as_bytes());
     ledger.rotate_key().unwrap();

@@ -1,4 +1,4 @@
-//! A witness signs only one history of a ledger, whoever asks and however often.
+//! A witness signs only one history of a ledger, no matter who asks and how often.
 
 use counterfoil_ledger::{Checkpoint, KeyKind, Submission, VerifierKey, Witness, WitnessRefusal};
 
@@ -189,8 +189,8 @@ fn a_history_that_was_changed_is_refused() {
             here.add(&submission(&ledger, 2).to_string()).map(drop),
         ];
         for refused in refused {
-            let said = matches!(&refused, Err(WitnessRefusal::Storage(why)) if why.contains("was changed"));
-            assert!(said, "{name}: {refused:?}");
+            let is_expected = matches!(&refused, Err(WitnessRefusal::Storage(why)) if why.contains("was changed"));
+            assert!(is_expected, "{name}: {refused:?}");
         }
         assert_eq!(std::fs::read_to_string(&file).unwrap(), changed, "{name}");
     }

@@ -70,13 +70,13 @@ struct Watched {
 
 /// # Safety
 /// `file` is one that `open` filled in.
-unsafe fn behind(file: *mut ffi::sqlite3_file) -> *mut ffi::sqlite3_file {
-    // SAFETY: SQLite allocated room for both, one behind the other.
+unsafe fn wrapped(file: *mut ffi::sqlite3_file) -> *mut ffi::sqlite3_file {
+    // SAFETY: SQLite allocated room for both, one after the other.
     unsafe { file.cast::<Recorded>().add(1).cast() }
 }
 
 /// # Safety
-/// As for `behind`.
+/// As for `wrapped`.
 unsafe fn watched<'f>(file: *mut ffi::sqlite3_file) -> Option<&'f Watched> {
     // SAFETY: it is null, or was leaked by `open` and is freed only by `close`.
     unsafe { (*file.cast::<Recorded>()).watched.as_ref() }
@@ -99,12 +99,12 @@ unsafe extern "C" fn open(
     flags: c_int,
     out: *mut c_int,
 ) -> c_int {
-    // SAFETY: `file` has room for `Recorded` and for the real file behind it, as registered.
+    // SAFETY: `file` has room for `Recorded` and for the real file after it, as registered.
     unsafe {
         let recorded = file.cast::<Recorded>();
         (*recorded).file.pMethods = std::ptr::null();
         (*recorded).watched = std::ptr::null_mut();
-        let opened = (*real()).xOpen.unwrap()(real(), path, behind(file), flags, out);
+        let opened = (*real()).xOpen.unwrap()(real(), path, wrapped(file), flags, out);
         if opened == ffi::SQLITE_OK {
             (*recorded).file.pMethods = &METHODS;
             if let Some(watched) = find(path) {
@@ -134,7 +134,7 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
         if !(*recorded).watched.is_null() {
             drop(Box::from_raw((*recorded).watched));
         }
-        (*(*behind(file)).pMethods).xClose.unwrap()(behind(file))
+        (*(*wrapped(file)).pMethods).xClose.unwrap()(wrapped(file))
     }
 }
 
@@ -156,7 +156,7 @@ unsafe extern "C" fn write(
             let (file, offset) = (name.clone(), u64::try_from(offset).unwrap());
             disk.operations.push(Operation::Write { file, offset, bytes: given.to_vec() });
         }
-        (*(*behind(file)).pMethods).xWrite.unwrap()(behind(file), bytes, count, offset)
+        (*(*wrapped(file)).pMethods).xWrite.unwrap()(wrapped(file), bytes, count, offset)
     }
 }
 
@@ -167,7 +167,7 @@ unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: ffi::sqlite3_i
             let size = u64::try_from(size).unwrap();
             lock(disk).operations.push(Operation::Truncate { file: name.clone(), size });
         }
-        (*(*behind(file)).pMethods).xTruncate.unwrap()(behind(file), size)
+        (*(*wrapped(file)).pMethods).xTruncate.unwrap()(wrapped(file), size)
     }
 }
 
@@ -181,7 +181,7 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
             }
             disk.operations.push(Operation::Sync { file: name.clone() });
         }
-        (*(*behind(file)).pMethods).xSync.unwrap()(behind(file), flags)
+        (*(*wrapped(file)).pMethods).xSync.unwrap()(wrapped(file), flags)
     }
 }
 
@@ -192,7 +192,7 @@ macro_rules! passed_on {
             file: *mut ffi::sqlite3_file, $($argument: $type),*
         ) $(-> $result)? {
             // SAFETY: passed on as it came.
-            unsafe { (*(*behind(file)).pMethods).$method.unwrap()(behind(file), $($argument),*) }
+            unsafe { (*(*wrapped(file)).pMethods).$method.unwrap()(wrapped(file), $($argument),*) }
         }
     )*};
 }

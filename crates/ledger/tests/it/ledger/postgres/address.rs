@@ -28,8 +28,8 @@ fn a_url_says_where_and_never_shows_its_password() {
         ("/var/lib/ledger.db", Err("is not a URL of the form")),
     ] {
         let read = PostgresAddress::parse(url);
-        let told = format!("{read:?}");
-        assert!(!told.contains("s3cret"), "{told}");
+        let shown = format!("{read:?}");
+        assert!(!shown.contains("s3cret"), "{shown}");
         match (read, expected) {
             (Ok(address), Ok(expected)) => assert_eq!(address.to_string(), expected),
             (Err(error), Err(expected)) => {

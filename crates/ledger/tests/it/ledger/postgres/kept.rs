@@ -18,7 +18,7 @@ fn filled(schema: &Schema) {
     pending.into_iter().for_each(|event| drop(event.wait().unwrap()));
     ledger.rotate_key().unwrap();
     ledger.append("b", Draft::Rejected(rejected(&id(900))), Vec::new()).wait().unwrap();
-    ledger.append("b", said("read it"), vec![b"read it".to_vec()]).wait().unwrap();
+    ledger.append("b", message("read it"), vec![b"read it".to_vec()]).wait().unwrap();
 }
 
 fn complaint(schema: &Schema) -> Option<String> {
@@ -50,10 +50,13 @@ fn triggers_refuse_every_change() {
         "CREATE TEMP TABLE tombstones (cut bigint); INSERT INTO tombstones VALUES (9999);
          DELETE FROM events",
     ] {
-        let told =
+        let refused =
             schema.server.try_sql(&format!("SET search_path = {}; {statement}", schema.name));
-        let told = told.expect_err(statement);
-        assert!(told.contains("never changed") || told.contains("signed tombstone"), "{told}");
+        let refused = refused.expect_err(statement);
+        assert!(
+            refused.contains("never changed") || refused.contains("signed tombstone"),
+            "{refused}"
+        );
     }
     assert_eq!(complaint(&schema), None);
 }
@@ -99,8 +102,8 @@ fn what_a_superuser_edits_is_found() {
         assert_eq!(complaint(&schema), None);
         // As a superuser would do it: triggers do not fire.
         schema.sql(&format!("SET session_replication_role = replica; {edit}"));
-        let told = complaint(&schema).unwrap_or_default();
-        assert!(told.contains(expected), "{edit}: {told}");
+        let reported = complaint(&schema).unwrap_or_default();
+        assert!(reported.contains(expected), "{edit}: {reported}");
     };
     // Mostly waiting for the server.
     std::thread::scope(|scope| {
@@ -146,8 +149,8 @@ fn a_writer_needs_few_rights_and_forges_nothing() {
     ));
     let refused = ledger.open_execution("a", opened(&id(1002)), None).wait().unwrap_err();
     assert!(refused.to_string().contains("no signed checkpoint"), "{refused}");
-    let told = complaint(&schema).unwrap();
-    assert!(told.contains("no checkpoint covers"), "{told}");
+    let reported = complaint(&schema).unwrap();
+    assert!(reported.contains("no checkpoint covers"), "{reported}");
 }
 
 #[test]

@@ -145,11 +145,11 @@ fn write_until(ledger: &Ledger, first: u32, stop: &AtomicBool) -> (Vec<String>, 
 }
 
 /// Every acknowledged event is there exactly once; any other is one whose outcome is unknown.
-fn nothing_is_lost(ledger: &Ledger, told: Vec<(Vec<String>, Vec<String>)>) {
+fn nothing_is_lost(ledger: &Ledger, outcomes: Vec<(Vec<String>, Vec<String>)>) {
     let there: std::collections::BTreeSet<String> =
         ledger.recent(None, usize::MAX / 2).unwrap().into_iter().collect();
     let (mut acknowledged, mut unknown) = (Vec::new(), Vec::new());
-    for (known, unsure) in told {
+    for (known, unsure) in outcomes {
         acknowledged.extend(known);
         unknown.extend(unsure);
     }
@@ -185,7 +185,7 @@ fn a_server_that_is_restarted_under_load_loses_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Ledger::from(open_at(&url, &folder.path().join("key"), Durability::Batch));
     let replicas = [open(), open()];
-    let told = under_load(&replicas, || {
+    let outcomes = under_load(&replicas, || {
         for how in [Stop::Fast, Stop::AtOnce, Stop::Fast] {
             std::thread::sleep(Duration::from_millis(300));
             server.stop(how);
@@ -193,7 +193,7 @@ fn a_server_that_is_restarted_under_load_loses_nothing() {
         }
         std::thread::sleep(Duration::from_millis(300));
     });
-    nothing_is_lost(&replicas[0], told);
+    nothing_is_lost(&replicas[0], outcomes);
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn connections_that_are_ended_anywhere_lose_and_double_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Ledger::from(open_at(&url, &folder.path().join("key"), Durability::Batch));
     let replicas = [open(), open()];
-    let told = under_load(&replicas, || {
+    let outcomes = under_load(&replicas, || {
         // Hits the writers anywhere: between statements, in one, or in the commit.
         for round in 0..60 {
             let what = if round % 2 == 0 { "COMMIT" } else { "" };
@@ -215,11 +215,11 @@ fn connections_that_are_ended_anywhere_lose_and_double_nothing() {
             ));
         }
     });
-    nothing_is_lost(&replicas[1], told);
+    nothing_is_lost(&replicas[1], outcomes);
 }
 
 #[test]
-fn a_commit_that_nobody_heard_of_is_found_again() {
+fn an_unacknowledged_commit_is_found_again() {
     let Some(mut server) = start(&[]) else { return };
     let url = server.schema("unheard");
     let folder = tempfile::tempdir().unwrap();
@@ -268,7 +268,7 @@ fn listeners_hear_of_what_any_replica_writes() {
         assert_eq!(changes.size(), 0);
         for (count, ledger) in [(1, &other), (2, &one)] {
             ledger.open_execution("s", opened(&id(count)), None).wait().unwrap();
-            let told = runtime.block_on(async {
+            let size = runtime.block_on(async {
                 tokio::time::timeout(Duration::from_secs(20), async {
                     while changes.size() < u64::from(count) {
                         changes.next().await.unwrap();
@@ -277,7 +277,7 @@ fn listeners_hear_of_what_any_replica_writes() {
                 })
                 .await
             });
-            assert_eq!(told, Ok(u64::from(count)));
+            assert_eq!(size, Ok(u64::from(count)));
         }
     }
 }
