@@ -55,7 +55,7 @@ impl Abilities {
 #[derive(Debug)]
 pub struct Held {
     /// The arguments for bubblewrap and the helper, if bubblewrap is used.
-    pub behind: Option<Vec<String>>,
+    pub bubblewrap: Option<Vec<String>>,
     /// The restrictions.
     pub plan: Plan,
     /// Gaps that are known in advance.
@@ -110,7 +110,7 @@ impl Sandbox {
         let stays_root = is_root && identity.is_none();
         let mut places = places(settings, room, &self.hidden, stays_root);
         let mut gaps: Vec<Gap> = places.gaps.drain(..).chain(root_gap).collect();
-        let behind = match &outer {
+        let bubblewrap = match &outer {
             Some(outer) => {
                 let (matching, unseen) = bubblewrap::matching(settings, room.workspace);
                 gaps.extend(unseen);
@@ -133,12 +133,12 @@ impl Sandbox {
             unix_sockets: settings.unix_sockets,
             identity,
             limits,
-            own_namespaces: behind.is_some(),
+            own_namespaces: bubblewrap.is_some(),
             strict: settings.strict,
             program,
         };
         Held {
-            behind,
+            bubblewrap,
             plan,
             gaps,
             #[cfg(target_os = "linux")]
@@ -193,7 +193,7 @@ impl Sandbox {
             let helper = self.helper_in_there();
             let words = bubblewrap::words(&program, settings, &room, &places, &[], &helper);
             let plan = Plan { own_namespaces: true, ..plan };
-            let why = match super::linux::attempt_behind(&words, &plan) {
+            let why = match super::linux::attempt_in_bubblewrap(&words, &plan) {
                 Ok(super::Reply::Held { gaps } | super::Reply::Refused { gaps }) => {
                     abilities.gaps = gaps;
                     abilities.bubblewrap = Some(program);

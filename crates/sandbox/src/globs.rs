@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_compiled_when_they_are_asked() {
+    fn they_are_compiled_on_first_use() {
         let globs = globs(&["**/.env", "*.key"]);
         let same = globs.clone();
         assert!(globs.0.compiled.get().is_none());

@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_are_granted_until_a_secret_stands_in_them() {
+    fn settings_are_granted_until_they_contain_a_secret() {
         let root = made(&["home/.cargo/bin/cargo", "home/.gitconfig", "w/x", "tmp/x"]);
         let config = root.path().join("home/.cargo/config.toml");
         write(&config, "[build]\njobs = 2\n");

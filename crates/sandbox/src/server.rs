@@ -95,7 +95,7 @@ impl ConfinedServer {
         }
         held.plan.strict = true;
         let plan = serde_json::to_string(&held.plan)?;
-        let mut words = held.behind.take().unwrap_or_else(|| self.sandbox.helper_in_there());
+        let mut words = held.bubblewrap.take().unwrap_or_else(|| self.sandbox.helper_in_there());
         words.extend([SERVER.to_owned(), plan]);
         let path = temporary.path().to_string_lossy().into_owned();
         let environment = ["TMPDIR", "TMP", "TEMP"].map(|name| (name.to_owned(), path.clone()));

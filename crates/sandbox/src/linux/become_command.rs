@@ -25,8 +25,8 @@ pub fn run_confined(words: &[String]) -> u8 {
         return match become_server(plan) {
             Ok(()) => 0,
             Err(error) => {
-                // If nobody can read this, the exit code still reports the failure.
-                let _told =
+                // If this cannot be read, the exit code still reports the failure.
+                let _reported =
                     writeln!(io::stderr(), "counterfoil: the server did not start: {error}");
                 FAILED
             }
@@ -37,8 +37,8 @@ pub fn run_confined(words: &[String]) -> u8 {
         Err(error) => {
             let failed = Reply::Failed { reason: error.to_string() };
             let stdin = rustix::stdio::stdin();
-            // If nobody is listening, the exit code still reports the failure.
-            let _told = serde_json::to_vec(&failed)
+            // If no one is listening, the exit code still reports the failure.
+            let _reported = serde_json::to_vec(&failed)
                 .map(|line| rustix::io::write(stdin, &[line.as_slice(), b"\n"].concat()));
             FAILED
         }

@@ -29,7 +29,7 @@ pub(super) fn beside(act: &mut dyn FnMut()) -> io::Result<Pid> {
     let mut act: &mut dyn FnMut() = act;
     let _blocked = Blocked::all()?;
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the stack is as aligned as any type needs, nobody else uses it, and it ends where
+    // SAFETY: the stack is as aligned as any type needs, nothing else uses it, and it ends where
     // the range of its pointers does. Stack and `act` outlive the new process's use of them: with
     // `CLONE_VFORK` this thread goes on only when that process has left this memory. Everything
     // that a process may change and does not share is its own: files, limits, privileges, signals.
@@ -85,7 +85,7 @@ pub(super) fn usual_signals() -> io::Result<()> {
         unsafe { (mem::zeroed(), mem::zeroed(), mem::zeroed()) };
     for signal in 1..=libc::SIGRTMAX() {
         // SAFETY: all of them outlive the calls. Those that belong to the C library are refused by
-        // it, and nobody sends them to this process.
+        // it, and no one sends them to this process.
         unsafe {
             let known = libc::sigaction(signal, ptr::null(), &raw mut now) == 0;
             let handled = now.sa_sigaction != libc::SIG_DFL && now.sa_sigaction != libc::SIG_IGN;

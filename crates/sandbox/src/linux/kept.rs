@@ -69,9 +69,9 @@ impl Mounts {
     /// Whether nothing was mounted since. The kernel reports a change only once, and this is called
     /// only until then.
     fn are_the_same(&self) -> bool {
-        let mut asked = [PollFd::new(&self.0, PollFlags::PRI)];
+        let mut polled = [PollFd::new(&self.0, PollFlags::PRI)];
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        matches!(poll(&mut asked, Some(&now)), Ok(0))
+        matches!(poll(&mut polled, Some(&now)), Ok(0))
     }
 }
 

@@ -56,10 +56,10 @@ pub(in super::super) fn attempt(words: &[String], plan: &Plan) -> io::Result<Rep
         let _gone = kill_process(started.process.pid(), Signal::KILL);
     }
     drop(started.stdout);
-    let mut said = String::new();
-    let _unread = File::from(started.stderr).read_to_string(&mut said);
+    let mut stderr = String::new();
+    let _unread = File::from(started.stderr).read_to_string(&mut stderr);
     started.process.wait()?;
-    reply.map_err(|error| match said.lines().next() {
+    reply.map_err(|error| match stderr.lines().next() {
         Some(line) => io::Error::other(line.to_owned()),
         None => error,
     })

@@ -17,7 +17,7 @@ mod syscalls;
 pub use become_command::run_confined;
 pub use holding::Holding;
 pub use kept::Kept;
-pub(super) use launch::attempt as attempt_behind;
+pub(super) use launch::attempt as attempt_in_bubblewrap;
 pub use launch::{give, launch};
 pub use marked::{end_all, mark};
 pub use raw::try_user_namespace;

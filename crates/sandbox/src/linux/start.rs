@@ -184,11 +184,11 @@ mod tests {
         let program = Program { words: &words, directory, environment: &environment };
         let started = start(program, None, &Before::Limited(Limits::default()));
         let Started { process, stdout, stderr } = started.map_err(|stopped| stopped.step)?;
-        let mut said = String::new();
+        let mut output = String::new();
         for stream in [stdout, stderr] {
-            File::from(stream).read_to_string(&mut said).unwrap();
+            File::from(stream).read_to_string(&mut output).unwrap();
         }
-        Ok((said, process.wait().unwrap()))
+        Ok((output, process.wait().unwrap()))
     }
 
     #[test]
@@ -202,9 +202,9 @@ mod tests {
             ("cat /proc/self/status | grep -cE 'Sig(Blk|Cgt):.0{16}$'", "2\n", 0),
             ("kill -PIPE $$", "", 141),
         ];
-        for (command, said, code) in cases {
+        for (command, output, code) in cases {
             let got = ran(&["/bin/bash", "-c", command], root);
-            assert_eq!(got, Ok((said.to_owned(), code)), "{command}");
+            assert_eq!(got, Ok((output.to_owned(), code)), "{command}");
         }
     }
 
@@ -228,8 +228,8 @@ mod tests {
         let starting = || {
             for number in 0..50 {
                 let word = "x".repeat(number * 100);
-                let said = ran(&["/bin/echo", &word], Path::new("/")).unwrap();
-                assert_eq!(said, (format!("{word}\n"), 0));
+                let output = ran(&["/bin/echo", &word], Path::new("/")).unwrap();
+                assert_eq!(output, (format!("{word}\n"), 0));
             }
         };
         std::thread::scope(|scope| {

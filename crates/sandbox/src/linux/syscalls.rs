@@ -121,7 +121,7 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWUTS,
 ];
 
-/// The mode bits that make a program run as its owner or group, whoever starts it.
+/// The mode bits that make a program run as its owner or group, regardless of who starts it.
 const SET_ID: [u64; 2] = [0o4000, 0o2000];
 
 /// Calls that set a file's mode, with the index of the mode argument.

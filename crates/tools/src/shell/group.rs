@@ -97,7 +97,7 @@ impl<'r> Ready<'r> {
             Start::Bare(words) => return Ok(Self::Bare(words)),
             Start::Held(held) => held,
         };
-        if let Some(words) = &held.behind {
+        if let Some(words) = &held.bubblewrap {
             return Ok(Self::Behind(words));
         }
         let holding = Holding::new(&held.plan, &held.kept).map_err(|stopped| unheld(&stopped))?;
