@@ -30,14 +30,14 @@ impl ExitCause {
     /// with 126.
     #[must_use]
     pub fn from_exit(exit_code: i32, stderr: &str) -> Option<Self> {
-        let said = |text: &str| contains_ignoring_case(stderr, text);
+        let reports = |text: &str| contains_ignoring_case(stderr, text);
         Some(match exit_code {
             0 => return None,
             126 => Self::NotExecutable,
             127 => Self::CommandNotFound,
             129..=192 => Self::Signal(exit_code - 128),
-            _ if said("permission denied") => Self::PermissionDenied,
-            _ if said("no such file or directory") => Self::NoSuchFile,
+            _ if reports("permission denied") => Self::PermissionDenied,
+            _ if reports("no such file or directory") => Self::NoSuchFile,
             _ => Self::Failed,
         })
     }

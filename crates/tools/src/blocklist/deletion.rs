@@ -30,8 +30,8 @@ fn rm(
     place: &Place,
     script_text: &str,
 ) -> Option<Refusal> {
-    let Deletion { recursive, targets } = match asked_of_rm(command) {
-        Ok(asked) => asked?,
+    let Deletion { recursive, targets } = match deletion_by_rm(command) {
+        Ok(deletion) => deletion?,
         Err(refusal) => return Some(refusal),
     };
     let wrapper = command.wrapped_by.and_then(|at| script.commands().get(at));
@@ -62,17 +62,17 @@ fn rm(
     unread
 }
 
-/// What `rm` is asked to delete.
+/// What `rm` would delete.
 struct Deletion<'c> {
     recursive: bool,
     targets: Vec<&'c Word>,
 }
 
-/// What `rm` is asked to delete; `None` if it is neither recursive nor given variables. An error if
+/// What `rm` would delete; `None` if it is neither recursive nor given variables. An error if
 /// it is refused regardless of its targets.
-fn asked_of_rm(command: &Command) -> Result<Option<Deletion<'_>>, Refusal> {
+fn deletion_by_rm(command: &Command) -> Result<Option<Deletion<'_>>, Refusal> {
     let mut options = true;
-    let mut asked = Deletion { recursive: false, targets: Vec::new() };
+    let mut deletion = Deletion { recursive: false, targets: Vec::new() };
     let mut perhaps = false;
     for word in &command.args {
         let text = word.text.as_str();
@@ -82,15 +82,15 @@ fn asked_of_rm(command: &Command) -> Result<Option<Deletion<'_>>, Refusal> {
             if text.starts_with("--no-p") {
                 return Err(Refusal::floor("`rm --no-preserve-root` is blocked"));
             }
-            asked.recursive |= "--recursive".starts_with(text) && text.len() > 2;
+            deletion.recursive |= "--recursive".starts_with(text) && text.len() > 2;
         } else if options && text.starts_with('-') && text.len() > 1 {
-            asked.recursive |= text.contains(['r', 'R']);
+            deletion.recursive |= text.contains(['r', 'R']);
         } else {
             perhaps |= word.kind == WordKind::Dynamic && text.starts_with('$');
-            asked.targets.push(word);
+            deletion.targets.push(word);
         }
     }
-    Ok((asked.recursive || perhaps).then_some(asked))
+    Ok((deletion.recursive || perhaps).then_some(deletion))
 }
 
 /// The protection of a word whose value is known only at run time.

@@ -27,13 +27,13 @@ use super::values::{Site, values_of};
 use super::{Blocklist, worked_out};
 
 /// The first command of a script that needs a person's approval.
-pub(super) fn asked(script: &Script, text: &str, list: &Blocklist) -> Option<Refusal> {
+pub(super) fn needing_approval(script: &Script, text: &str, list: &Blocklist) -> Option<Refusal> {
     let elsewhere = list.place.elsewhere();
     let scene = Scene { script, text, list, here: &list.place, elsewhere: &elsewhere };
     let fetched = Fetched::new(script, &|at| scene.line(at));
     let allowed = |refusal: &Refusal, at: usize| {
         let command = script.commands().get(at);
-        refusal.kind.is_asked() && command.is_some_and(|command| list.allows(command))
+        refusal.kind.is_approvable() && command.is_some_and(|command| list.allows(command))
     };
     let judge = |at| scene.judge(at, &fetched).filter(|refusal| !allowed(refusal, at));
     (0..script.commands().len()).find_map(judge)
@@ -116,7 +116,7 @@ impl<'s> Scene<'s> {
             return if fed { unread(line.program) } else { None };
         };
         let word = args.get(at - 1).filter(|word| word.kind == WordKind::Dynamic)?;
-        if worked_out::said(word).is_some() {
+        if worked_out::stated(word).is_some() {
             return None;
         }
         let Some(known) = values_of(word, &line.site, false) else {

@@ -26,7 +26,7 @@ pub fn find_blocked_command(command: &str, list: &Blocklist) -> Option<String> {
 pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
     if list.allowed.iter().any(|pattern| pattern.is_exactly(command)) {
         let list = Blocklist { allowed: Arc::default(), ..list.clone() };
-        return judge_command(command, &list).filter(|refusal| !refusal.kind.is_asked());
+        return judge_command(command, &list).filter(|refusal| !refusal.kind.is_approvable());
     }
     let script = match Script::parse(command) {
         Ok(script) => script,
@@ -43,22 +43,22 @@ pub fn judge_command(command: &str, list: &Blocklist) -> Option<Refusal> {
                 .and_then(|line| judge_inner(&line, list, &list.place))
                 .filter(|refusal| refusal.kind != RefusalKind::Unread),
         ];
-        let asked = |refusal: &Refusal| !(refusal.kind.is_asked() && list.allows(shell));
-        reasons.into_iter().flatten().filter(asked)
+        let remains = |refusal: &Refusal| !(refusal.kind.is_approvable() && list.allows(shell));
+        reasons.into_iter().flatten().filter(remains)
     });
-    let mut asked: Option<Refusal> = None;
+    let mut approvable: Option<Refusal> = None;
     for refusal in constructs(&script, list).into_iter().chain(of_commands) {
-        if !refusal.kind.is_asked() {
+        if !refusal.kind.is_approvable() {
             return Some(refusal);
         }
-        asked = asked.filter(|known| known.kind <= refusal.kind).or(Some(refusal));
+        approvable = approvable.filter(|known| known.kind <= refusal.kind).or(Some(refusal));
     }
     let beyond = match list.asks_irreversible {
-        true => irreversible::asked(&script, command, list),
+        true => irreversible::needing_approval(&script, command, list),
         // The sandbox confines everything else about the command.
         false => irreversible::attributes(&script, command, list),
     };
-    beyond.or(asked)
+    beyond.or(approvable)
 }
 
 /// Judges a command that another one runs, in this place.

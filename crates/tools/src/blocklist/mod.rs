@@ -40,7 +40,7 @@ use crate::wanted::Wanted;
 pub use options::{BlocklistOptions, BlocklistOptionsError};
 pub use refusal::{Refusal, RefusalKind};
 
-/// What no shell command may do, whoever asks and whoever approves.
+/// What no shell command may do, no matter who asks and who approves.
 ///
 /// The floor cannot be configured away: the blocked commands, the guard of `rm`, command names
 /// known only at run time, and everything that cannot be parsed.
@@ -138,7 +138,7 @@ impl Blocklist {
         self
     }
 
-    /// Whether the user has allowed this command, as it stands there.
+    /// Whether the user has allowed this command, exactly as it is written.
     fn allows(&self, command: &Command) -> bool {
         !self.allowed.is_empty()
             && exact_form(command)

@@ -118,7 +118,7 @@ fn matches(words: &[String], name: &str, args: &[Word]) -> bool {
             .all(|word| args.any(|arg| arg.literal().is_none() || arg.text.to_lowercase() == *word))
 }
 
-/// Whether words from elsewhere are put behind those of a command: `… | xargs git`.
+/// Whether words from elsewhere are appended to those of a command: `… | xargs git`.
 pub(super) fn is_fed(command: &Command, script: &Script) -> bool {
     let by = command.wrapped_by.and_then(|at| script.commands().get(at));
     by.and_then(Command::program).is_some_and(|by| matches!(by, "xargs" | "parallel"))

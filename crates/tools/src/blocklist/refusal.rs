@@ -35,7 +35,7 @@ pub enum RefusalKind {
 impl RefusalKind {
     /// Whether a person may approve it, if one can be asked.
     #[must_use]
-    pub fn is_asked(self) -> bool {
+    pub fn is_approvable(self) -> bool {
         matches!(self, Self::Elevated | Self::Unread | Self::Irreversible | Self::Agent)
     }
 }

@@ -57,8 +57,8 @@ impl Search<'_> {
     ) -> Option<BTreeSet<String>> {
         let mut texts = BTreeSet::from([String::new()]);
         let mut rest = text;
-        while let Some((before, behind)) = rest.split_once('$') {
-            let (name, after) = name_in(behind)?;
+        while let Some((before, after_sign)) = rest.split_once('$') {
+            let (name, after) = name_in(after_sign)?;
             let values = self.values(name, at, working, depth)?;
             let longer = |text: &String| {
                 let text = format!("{text}{before}");

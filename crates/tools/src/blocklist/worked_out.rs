@@ -8,11 +8,11 @@ use super::text::quoted;
 /// The line of a command whose words are worked out, with what they mean.
 pub(super) fn line(command: &Command) -> Option<String> {
     let words = || command.name.iter().chain(&command.args);
-    if !words().any(|word| said(word).is_some()) {
+    if !words().any(|word| stated(word).is_some()) {
         return None;
     }
     let line: Vec<String> = words()
-        .map(|word| match (said(word), word.literal()) {
+        .map(|word| match (stated(word), word.literal()) {
             (Some(text), _) => text.split_whitespace().map(quoted).collect::<Vec<_>>().join(" "),
             (None, Some(text)) => quoted(text),
             (None, None) => "\"$1\"".to_owned(),
@@ -26,7 +26,7 @@ pub(super) fn line(command: &Command) -> Option<String> {
 
 /// The text that a word means, or means where a variable holds nothing; `None` where the
 /// script does not say it, and where the shell has nothing to work out.
-pub(super) fn said(word: &Word) -> Option<String> {
+pub(super) fn stated(word: &Word) -> Option<String> {
     word.literal().is_none().then_some(())?;
     let mut text = String::new();
     let mut rest = word.text.as_str();
@@ -34,9 +34,9 @@ pub(super) fn said(word: &Word) -> Option<String> {
     while let Some(at) = rest.find(['$', '`']) {
         let (before, after) = rest.split_at_checked(at)?;
         text.push_str(before);
-        let (inside, behind) = opened(after)?;
+        let (inside, following) = opened(after)?;
         text.push_str(&inside);
-        rest = behind;
+        rest = following;
         found = true;
     }
     found.then(|| text + rest)
@@ -45,19 +45,19 @@ pub(super) fn said(word: &Word) -> Option<String> {
 /// The text of an expansion at the beginning of a text, and what follows it.
 fn opened(text: &str) -> Option<(String, &str)> {
     if let Some(inside) = text.strip_prefix("$(") {
-        let (command, behind) = inside.split_once(')')?;
-        return Some((printed(command)?, behind));
+        let (command, following) = inside.split_once(')')?;
+        return Some((printed(command)?, following));
     }
     if let Some(inside) = text.strip_prefix('`') {
-        let (command, behind) = inside.split_once('`')?;
-        return Some((printed(command)?, behind));
+        let (command, following) = inside.split_once('`')?;
+        return Some((printed(command)?, following));
     }
-    let (variable, behind) = text.strip_prefix("${")?.split_once('}')?;
+    let (variable, following) = text.strip_prefix("${")?.split_once('}')?;
     let end = variable.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))?;
     let (_, sign) = variable.split_at_checked(end)?;
     let signs = [":-", ":=", ":+", "-", "=", "+"];
     let value = signs.into_iter().find_map(|known| sign.strip_prefix(known))?;
-    plain(value).then(|| (unquoted(value), behind))
+    plain(value).then(|| (unquoted(value), following))
 }
 
 /// What `echo` and `printf` print, where it is written there.
@@ -83,7 +83,7 @@ fn unquoted(text: &str) -> String {
 mod tests {
     use counterfoil_shell::Script;
 
-    use super::said;
+    use super::stated;
 
     #[test]
     fn a_word_says_what_it_means() {
@@ -102,7 +102,7 @@ mod tests {
         ] {
             let script = Script::parse(command).unwrap();
             let word = script.commands().first().unwrap().args.first().unwrap();
-            assert_eq!(said(word).as_deref(), expected, "{command}");
+            assert_eq!(stated(word).as_deref(), expected, "{command}");
         }
     }
 }

@@ -56,25 +56,25 @@ pub(super) fn replace(
     read: Option<Stamp>,
     stop: &Stop,
 ) -> Result<Replaced, ToolError> {
-    let asked = place.asked.as_str();
-    let failed = |error: io::Error| trouble(asked, &error);
+    let requested = place.requested.as_str();
+    let failed = |error: io::Error| trouble(requested, &error);
     let Some(name) = place.relative.file_name() else {
-        return Err(impossible(format!("`{}` is a directory", shown(asked))));
+        return Err(impossible(format!("`{}` is a directory", shown(requested))));
     };
     let mut side_effects = Vec::new();
     let parent = place.relative.parent().unwrap_or(Path::new(""));
     let folder = folder(place, parent, stop, &mut side_effects)?;
-    let before = existing(&folder, name, asked)?;
+    let before = existing(&folder, name, requested)?;
     let mut temporary = Temporary::create(&folder, before.as_ref()).map_err(failed)?;
     temporary.fill(content, before.as_ref()).map_err(failed)?;
     stop.effect(|| {
-        let now = existing(&folder, name, asked)?;
+        let now = existing(&folder, name, requested)?;
         if let Some(read) = read
             && now.as_ref().map(Stamp::from_stat) != Some(read)
         {
-            let asked = shown(asked);
+            let requested = shown(requested);
             return Err(impossible(format!(
-                "`{asked}` was changed by another process in the meantime, so nothing was \
+                "`{requested}` was changed by another process in the meantime, so nothing was \
                  written; read the file again"
             )));
         }
@@ -91,7 +91,7 @@ fn folder(
     stop: &Stop,
     side_effects: &mut Vec<SideEffect>,
 ) -> Result<OwnedFd, ToolError> {
-    let failed = |error: io::Error| trouble(&place.asked, &error);
+    let failed = |error: io::Error| trouble(&place.requested, &error);
     match place.root.open_directory(relative) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         opened => return opened.map_err(failed),
@@ -116,27 +116,27 @@ fn folder(
 fn existing(
     folder: &OwnedFd,
     name: &std::ffi::OsStr,
-    asked: &str,
+    requested: &str,
 ) -> Result<Option<Stat>, ToolError> {
     let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(None),
-        Err(errno) => return Err(trouble(asked, &errno.into())),
+        Err(errno) => return Err(trouble(requested, &errno.into())),
     };
-    let asked = shown(asked);
+    let requested = shown(requested);
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => {}
         FileType::Symlink => {
-            return Err(denied(format!("`{asked}` changed while it was being opened")));
+            return Err(denied(format!("`{requested}` changed while it was being opened")));
         }
-        FileType::Directory => return Err(impossible(format!("`{asked}` is a directory"))),
-        _ => return Err(impossible(format!("`{asked}` is not a regular file"))),
+        FileType::Directory => return Err(impossible(format!("`{requested}` is a directory"))),
+        _ => return Err(impossible(format!("`{requested}` is not a regular file"))),
     }
     // Renaming would replace it anyway, because that only requires write access to the directory.
     let writable =
         rustix::fs::accessat(folder, name, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS);
     if stat.st_mode & 0o222 == 0 || writable.is_err() {
-        return Err(impossible(format!("`{asked}` is write-protected")));
+        return Err(impossible(format!("`{requested}` is write-protected")));
     }
     Ok(Some(stat))
 }

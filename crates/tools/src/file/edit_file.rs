@@ -57,8 +57,8 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
         return Err(wrong("`old` and `new` are the same"));
     }
     let place = work.place(Need::Edit)?;
-    let path = shown(&place.asked);
-    let failed = |error: io::Error| trouble(&place.asked, &error);
+    let path = shown(&place.requested);
+    let failed = |error: io::Error| trouble(&place.requested, &error);
     let fd = place.root.open_to_read(&place.relative).map_err(failed)?;
     let stat = rustix::fs::fstat(&fd).map_err(|errno| failed(errno.into()))?;
     if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
@@ -115,11 +115,11 @@ fn line_of(content: &[u8], at: usize) -> usize {
 
 /// Explains why the text was not found, with the most likely reason.
 fn missing(content: &[u8], old: &str, path: &str) -> String {
-    let stands = |text: &str| memmem::find(content, text.as_bytes());
-    if old.contains('\n') && !old.contains('\r') && stands(&old.replace('\n', "\r\n")).is_some() {
+    let find = |text: &str| memmem::find(content, text.as_bytes());
+    if old.contains('\n') && !old.contains('\r') && find(&old.replace('\n', "\r\n")).is_some() {
         return format!("`old` is not in `{path}`: the lines of the file end in CR LF");
     }
-    if old.contains('\r') && stands(&old.replace("\r\n", "\n")).is_some() {
+    if old.contains('\r') && find(&old.replace("\r\n", "\n")).is_some() {
         return format!("`old` is not in `{path}`: the lines of the file end in LF");
     }
     if let Some(line) = apart_from_spaces(content, old) {
@@ -128,7 +128,7 @@ fn missing(content: &[u8], old: &str, path: &str) -> String {
              whitespace: copy it exactly"
         );
     }
-    if stands(old.trim()).is_some() && !old.trim().is_empty() {
+    if find(old.trim()).is_some() && !old.trim().is_empty() {
         return format!("`old` is in `{path}`, but not with its leading and trailing whitespace");
     }
     format!("`old` is not in `{path}`: read the file and copy the text exactly")

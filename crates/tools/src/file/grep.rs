@@ -63,8 +63,8 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
     let place = work.place(Need::Look)?;
     let mut search = Search::new(&matcher, work.settings.max_output, work.stop);
     let fd = place.root.open_to_read(&place.relative);
-    let fd = fd.map_err(|error| trouble(&place.asked, &error))?;
-    let stat = rustix::fs::fstat(&fd).map_err(|errno| trouble(&place.asked, &errno.into()))?;
+    let fd = fd.map_err(|error| trouble(&place.requested, &error))?;
+    let stat = rustix::fs::fstat(&fd).map_err(|errno| trouble(&place.requested, &errno.into()))?;
     let mut left_out = LeftOut::default();
     if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
         place.permit_content(work.settings)?;

@@ -41,12 +41,12 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
     let folder = match place.root.open_directory(&place.relative) {
         Ok(folder) => folder,
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-            let asked = shown(&place.asked);
-            return Err(impossible(format!("`{asked}` is not a directory")));
+            let requested = shown(&place.requested);
+            return Err(impossible(format!("`{requested}` is not a directory")));
         }
-        Err(error) => return Err(trouble(&place.asked, &error)),
+        Err(error) => return Err(trouble(&place.requested, &error)),
     };
-    let all = entries(&folder).map_err(|error| trouble(&place.asked, &error))?;
+    let all = entries(&folder).map_err(|error| trouble(&place.requested, &error))?;
     let (mut text, mut listed, mut left_out, mut more) = (String::new(), 0_usize, 0_u64, 0_u64);
     for entry in &all {
         let relative = place.relative.join(&entry.name);

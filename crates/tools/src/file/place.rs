@@ -27,7 +27,7 @@ pub(super) struct Place {
     /// The path relative to the root; empty for the root itself.
     pub(super) relative: PathBuf,
     /// The path as the call named it.
-    pub(super) asked: String,
+    pub(super) requested: String,
     /// Whether the root is the workspace.
     pub(super) in_workspace: bool,
 }
@@ -43,8 +43,8 @@ impl Place {
         if settings.policy.allows(&self.full(), &self.relative) {
             return Ok(());
         }
-        let asked = shown(&self.asked);
-        Err(denied(format!("`{asked}` is not in `tools.file.allow_read`")))
+        let requested = shown(&self.requested);
+        Err(denied(format!("`{requested}` is not in `tools.file.allow_read`")))
     }
 
     /// The path in this root as shown to the caller: relative to the workspace, otherwise absolute.
@@ -72,19 +72,19 @@ impl Roots {
     /// first, then allow.
     pub(super) fn place(
         &self,
-        asked: &str,
+        requested: &str,
         need: Need,
         settings: &FileSettings,
     ) -> Result<Place, ToolError> {
-        let written = self.written(asked)?;
-        let (root, relative) = self.root_of(&written).ok_or_else(|| outside(asked))?;
-        self.permit(asked, root, &relative, need, settings)?;
-        let real = real(&written).map_err(|error| trouble(asked, &error))?;
-        let (root, relative) = self.root_of(&real).ok_or_else(|| outside(asked))?;
-        self.permit(asked, root, &relative, need, settings)?;
+        let written = self.written(requested)?;
+        let (root, relative) = self.root_of(&written).ok_or_else(|| outside(requested))?;
+        self.permit(requested, root, &relative, need, settings)?;
+        let real = real(&written).map_err(|error| trouble(requested, &error))?;
+        let (root, relative) = self.root_of(&real).ok_or_else(|| outside(requested))?;
+        self.permit(requested, root, &relative, need, settings)?;
         let in_workspace = self.folders.first().is_some_and(|first| first == root);
-        let root = Root::open(root).map_err(|error| trouble(asked, &error))?;
-        let place = Place { root, relative, asked: asked.to_owned(), in_workspace };
+        let root = Root::open(root).map_err(|error| trouble(requested, &error))?;
+        let place = Place { root, relative, requested: requested.to_owned(), in_workspace };
         if need.reads() {
             place.permit_content(settings)?;
         }
@@ -92,16 +92,16 @@ impl Roots {
     }
 
     /// The absolute path as written, without `.` and `..`.
-    fn written(&self, asked: &str) -> Result<PathBuf, ToolError> {
-        if asked.is_empty() || asked.contains('\0') {
+    fn written(&self, requested: &str) -> Result<PathBuf, ToolError> {
+        if requested.is_empty() || requested.contains('\0') {
             return Err(wrong("`path` is not a valid path"));
         }
-        if asked == "~" || asked.starts_with("~/") {
+        if requested == "~" || requested.starts_with("~/") {
             return Err(denied("`~` is a folder outside the workspace"));
         }
         let workspace = self.folders.first().ok_or_else(|| impossible("there is no workspace"))?;
         let mut written = PathBuf::new();
-        for part in workspace.join(asked).components() {
+        for part in workspace.join(requested).components() {
             match part {
                 Component::ParentDir => drop(written.pop()),
                 Component::CurDir => {}
@@ -127,7 +127,7 @@ impl Roots {
 
     fn permit(
         &self,
-        asked: &str,
+        requested: &str,
         root: &Path,
         relative: &Path,
         need: Need,
@@ -135,13 +135,15 @@ impl Roots {
     ) -> Result<(), ToolError> {
         match settings.policy.denial(&root.join(relative), relative, need) {
             None => Ok(()),
-            Some(why) => Err(denied(format!("access to `{}` is not allowed: {why}", shown(asked)))),
+            Some(why) => {
+                Err(denied(format!("access to `{}` is not allowed: {why}", shown(requested))))
+            }
         }
     }
 }
 
-fn outside(asked: &str) -> ToolError {
-    denied(format!("`{}` is outside the workspace", shown(asked)))
+fn outside(requested: &str) -> ToolError {
+    denied(format!("`{}` is outside the workspace", shown(requested)))
 }
 
 /// The canonical path as far as it exists; names that do not exist yet are kept. A dangling link is

@@ -51,20 +51,20 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
     let first = work.number("offset")?.unwrap_or(1);
     let limit = work.number("limit")?;
     let place = work.place(Need::Read)?;
-    let asked = place.asked.as_str();
-    let failed = |error: io::Error| trouble(asked, &error);
+    let requested = place.requested.as_str();
+    let failed = |error: io::Error| trouble(requested, &error);
     let fd = place.root.open_to_read(&place.relative).map_err(failed)?;
     let stat = rustix::fs::fstat(&fd).map_err(|errno| failed(errno.into()))?;
     if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-        let asked = shown(asked);
-        return Err(impossible(format!("`{asked}` is a directory; use `list_directory`")));
+        let requested = shown(requested);
+        return Err(impossible(format!("`{requested}` is a directory; use `list_directory`")));
     }
     let mut reader = BufReader::with_capacity(64 * 1024, File::from(fd));
     let beginning = reader.fill_buf().map_err(failed)?;
     if memchr::memchr(0, beginning.get(..SNIFFED).unwrap_or(beginning)).is_some() {
-        let asked = shown(asked);
+        let requested = shown(requested);
         let size = stat.st_size;
-        return Err(impossible(format!("`{asked}` is not text ({size} bytes)")));
+        return Err(impossible(format!("`{requested}` is not text ({size} bytes)")));
     }
     let most = work.settings.max_output;
     let lines = limit.unwrap_or(LINES);
@@ -72,7 +72,7 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
         .map_err(|error| work.stop.check().err().unwrap_or_else(|| failed(error)))?;
     if part.lines == 0 && first > 1 {
         let had = part.had();
-        return Err(wrong(format!("`{}` has {had}, but `offset` is {first}", shown(asked))));
+        return Err(wrong(format!("`{}` has {had}, but `offset` is {first}", shown(requested))));
     }
     Ok(part.output(first, limit.is_some()))
 }
@@ -140,7 +140,7 @@ impl Part {
         }
     }
 
-    fn output(self, first: u64, asked_for_some: bool) -> ToolOutput {
+    fn output(self, first: u64, is_limited: bool) -> ToolOutput {
         let whole = String::from_utf8_lossy(&self.bytes);
         let replaced = matches!(whole, std::borrow::Cow::Owned(_));
         let (text, too_long) = head(&whole, self.most);
@@ -188,7 +188,7 @@ impl Part {
             }
             shown += &format!("[{note}]\n");
         }
-        let truncated = cut_line || (more && !asked_for_some) || cut_bytes;
+        let truncated = cut_line || (more && !is_limited) || cut_bytes;
         ToolOutput { text: shown, truncated, ..ToolOutput::default() }
     }
 }

@@ -71,8 +71,8 @@ impl LeftOut {
     /// The counts in words, one line each; empty if nothing was skipped.
     pub(super) fn notes(&self) -> String {
         let kinds = [(self.denied, "access not allowed"), (self.unread, "could not be read")];
-        let told = kinds.iter().filter(|(count, _)| *count > 0);
-        told.map(|(count, why)| format!("[left out, {why}: {count}]\n")).collect()
+        let present = kinds.iter().filter(|(count, _)| *count > 0);
+        present.map(|(count, why)| format!("[left out, {why}: {count}]\n")).collect()
     }
 }
 
@@ -91,7 +91,7 @@ pub(super) fn walk(
     place: &Place,
     meet: &mut dyn FnMut(&Met<'_>, &mut LeftOut) -> Result<ControlFlow<()>, ToolError>,
 ) -> Result<LeftOut, ToolError> {
-    let failed = |error: io::Error| trouble(&place.asked, &error);
+    let failed = |error: io::Error| trouble(&place.requested, &error);
     let mut left_out = LeftOut::default();
     let above = above(place);
     let folder = place.root.open_directory(&place.relative).map_err(failed)?;

@@ -34,7 +34,7 @@ fn run(work: &Work<'_>) -> Result<ToolOutput, ToolError> {
     let place = work.place(Need::Write)?;
     let replaced = replace(&place, content.as_bytes(), None, work.stop)?;
     let verb = if replaced.created { "created" } else { "replaced" };
-    let (path, length) = (shown(&place.asked), content.len());
+    let (path, length) = (shown(&place.requested), content.len());
     let bytes = if length == 1 { "byte" } else { "bytes" };
     Ok(ToolOutput {
         text: format!("{verb} `{path}` ({length} {bytes})\n"),

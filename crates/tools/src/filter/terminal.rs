@@ -26,14 +26,14 @@ fn without_codes(text: &str) -> String {
     let mut rest = text;
     while let Some((before, code)) = rest.split_once('\u{1b}') {
         out.push_str(before);
-        rest = behind(code);
+        rest = after_sequence(code);
     }
     out.push_str(rest);
     out
 }
 
 /// The text after a control sequence whose escape character is already removed.
-fn behind(code: &str) -> &str {
+fn after_sequence(code: &str) -> &str {
     let mut chars = code.chars();
     match chars.next() {
         // Colours and cursor movements: parameters and a final letter.

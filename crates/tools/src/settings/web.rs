@@ -88,7 +88,7 @@ pub enum WebOptionsError {
 pub struct WebSettings {
     pub(crate) deny: Vec<String>,
     pub(crate) allow: Vec<String>,
-    pub(crate) unasked: bool,
+    pub(crate) without_approval: bool,
     pub(crate) unencrypted: bool,
     /// Hosts in URL form, with a port if only that port is allowed.
     pub(crate) private: Vec<(String, Option<u16>)>,
@@ -116,7 +116,7 @@ impl WebOptions {
         Ok(WebSettings {
             deny: domains("deny_domains", &self.deny_domains)?,
             allow: domains("allow_domains", &self.allow_domains)?,
-            unasked: self.allow_unasked,
+            without_approval: self.allow_unasked,
             unencrypted: self.allow_unencrypted,
             private: private.collect::<Result<_, _>>()?,
             ports: self.ports.into_iter().collect(),
@@ -135,7 +135,7 @@ impl Default for WebSettings {
         WebOptions::default().resolve().unwrap_or_else(|_| Self {
             deny: Vec::new(),
             allow: Vec::new(),
-            unasked: false,
+            without_approval: false,
             unencrypted: false,
             private: Vec::new(),
             ports: BTreeSet::new(),

@@ -123,15 +123,15 @@ fn last(text: &str, characters: usize) -> &str {
 /// Removes an incomplete character at the end.
 fn to_boundary(bytes: &[u8]) -> &[u8] {
     let lead = bytes.iter().rev().take(4).position(|byte| byte & 0xC0 != 0x80);
-    let Some(behind) = lead else { return bytes };
-    let at = bytes.len() - 1 - behind;
+    let Some(continuations) = lead else { return bytes };
+    let at = bytes.len() - 1 - continuations;
     let needs = match bytes.get(at) {
         Some(0xC0..=0xDF) => 2,
         Some(0xE0..=0xEF) => 3,
         Some(0xF0..=0xF7) => 4,
         _ => 1,
     };
-    if behind + 1 < needs { bytes.get(..at).unwrap_or(bytes) } else { bytes }
+    if continuations + 1 < needs { bytes.get(..at).unwrap_or(bytes) } else { bytes }
 }
 
 /// Removes an incomplete character at the beginning.

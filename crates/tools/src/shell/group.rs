@@ -88,7 +88,7 @@ enum Ready<'r> {
     Bare(&'r [String]),
     Held(Holding, &'r [String]),
     /// Inside bubblewrap.
-    Behind(&'r [String]),
+    InBubblewrap(&'r [String]),
 }
 
 impl<'r> Ready<'r> {
@@ -98,7 +98,7 @@ impl<'r> Ready<'r> {
             Start::Held(held) => held,
         };
         if let Some(words) = &held.bubblewrap {
-            return Ok(Self::Behind(words));
+            return Ok(Self::InBubblewrap(words));
         }
         let holding = Holding::new(&held.plan, &held.kept).map_err(|stopped| unheld(&stopped))?;
         if held.plan.strict && holding.gaps.iter().any(|gap| gap.essential) {
@@ -122,7 +122,7 @@ impl<'r> Ready<'r> {
                 let started = started.map_err(|stopped| unheld(&stopped))?;
                 (started, HeldTo::AllBut(holding.gaps))
             }
-            Self::Behind(words) => {
+            Self::InBubblewrap(words) => {
                 let (started, socket) =
                     launch(program(words)).map_err(|stopped| unheld(&stopped))?;
                 (started, HeldTo::Asks(socket))

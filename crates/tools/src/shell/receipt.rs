@@ -38,7 +38,7 @@ pub(super) fn unconfined(wanted: Profile, left: Left) -> Confinement {
         );
     }
     // Nothing stops a process from removing its mark.
-    let left = if left == Left::Nobody { Left::Unknown } else { left };
+    let left = if left == Left::NoProcess { Left::Unknown } else { left };
     not_held.extend(survivors(left));
     Confinement { profile: Profile::Off.name().to_owned(), not_held }
 }
@@ -52,12 +52,12 @@ pub(super) fn refused(gaps: &[Gap]) -> ToolError {
 }
 
 fn survivors(left: Left) -> Option<String> {
-    let said = match left {
-        Left::Nobody => return None,
+    let note = match left {
+        Left::NoProcess => return None,
         Left::Somebody => "a process of the command could not be killed and may still be running",
         Left::Unknown => {
             "a process that leaves the command's process group may outlive the command"
         }
     };
-    Some(said.to_owned())
+    Some(note.to_owned())
 }

@@ -50,7 +50,7 @@ pub(super) struct Ended {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     /// None: all of them have ended.
-    Nobody,
+    NoProcess,
     /// Some were found that had left the group.
     Somebody,
     /// Processes that left the group cannot be found.

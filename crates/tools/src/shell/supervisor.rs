@@ -75,11 +75,11 @@ fn supervise(run: &Run, group: &Group) -> Result<Ended, ToolError> {
     Ok(Ended { exit_code, timed_out, stdout, stderr, left, gaps })
 }
 
-/// Ends processes that left the group. Returns `Left::Nobody` if there were certainly none.
+/// Ends processes that left the group. Returns `Left::NoProcess` if there were certainly none.
 fn end_marked(run: &Run) -> Left {
     let Some(mark) = run.limits.mark else { return Left::Unknown };
     match end_all(mark) {
-        Ok(0) => Left::Nobody,
+        Ok(0) => Left::NoProcess,
         Ok(_) => Left::Somebody,
         Err(_) => Left::Unknown,
     }
@@ -192,14 +192,14 @@ struct Stream {
     from: Option<OwnedFd>,
     capture: Capture,
     echo: Option<Echo>,
-    told: LineSender,
+    lines: LineSender,
 }
 
 impl Stream {
     fn new(from: OwnedFd, run: &Run, stream: OutputStream) -> Self {
-        let told = LineSender::new(run.progress.clone(), stream);
+        let lines = LineSender::new(run.progress.clone(), stream);
         let capture = Capture::new(run.max_output);
-        Self { from: Some(from), capture, echo: run.echo.clone(), told }
+        Self { from: Some(from), capture, echo: run.echo.clone(), lines }
     }
 
     fn is_closed(&self) -> bool {
@@ -212,13 +212,13 @@ impl Stream {
         let mut buffer = [0; 16 * 1024];
         match rustix::io::read(from.as_fd(), &mut buffer) {
             Ok(0) => {
-                self.told.finish();
+                self.lines.finish();
                 self.from = None;
             }
             Ok(count) => {
                 let bytes = buffer.get(..count).unwrap_or_default();
                 self.capture.push(bytes);
-                self.told.push(bytes);
+                self.lines.push(bytes);
                 if let Some(echo) = &self.echo {
                     echo.push(bytes);
                 }

@@ -94,21 +94,21 @@ impl ShellTools {
         scene: &Scene<'_>,
     ) -> Result<ToolOutput, ToolError> {
         let policy = self.policy.load();
-        let asked = ShellArguments::read(call.arguments, &policy.settings)?;
-        refuse_blocked(&asked, &policy, scene)?;
+        let arguments = ShellArguments::read(call.arguments, &policy.settings)?;
+        refuse_blocked(&arguments, &policy, scene)?;
         let settings = &policy.settings;
-        let directory = directory(scene.workspace, &settings.directories, asked.cwd)?;
+        let directory = directory(scene.workspace, &settings.directories, arguments.cwd)?;
         let transaction =
-            Transaction::begin(&settings.transaction, asked.command, &directory, scene)?;
-        let watched = Watched::before(&written(asked.command), &directory);
-        let (mut run, beforehand) = self.prepared(&asked, &policy, scene, directory)?;
+            Transaction::begin(&settings.transaction, arguments.command, &directory, scene)?;
+        let watched = Watched::before(&written(arguments.command), &directory);
+        let (mut run, beforehand) = self.prepared(&arguments, &policy, scene, directory)?;
         if policy.sandbox.is_strict() && beforehand.iter().any(|gap| gap.essential) {
             return Err(refused(&beforehand));
         }
         let held = matches!(run.start, Start::Held(_));
         let profile = policy.sandbox.profile();
         let own_namespaces = matches!(&run.start, Start::Held(held) if held.plan.own_namespaces);
-        let told = |gaps: Vec<Gap>, left: Left| {
+        let confinement_with = |gaps: Vec<Gap>, left: Left| {
             let gaps = beforehand.into_iter().chain(gaps).collect();
             if held {
                 confinement(profile, gaps, (!own_namespaces).then_some(left))
@@ -116,7 +116,7 @@ impl ShellTools {
                 unconfined(profile, left)
             }
         };
-        if asked.background {
+        if arguments.background {
             let name = self
                 .sessions
                 .start(scene.session, || Background::start(run, execution_id.to_owned()))?;
@@ -124,15 +124,15 @@ impl ShellTools {
                 "started in the background as `{name}`; there is no result yet. Read its \
                  output with `{OUTPUT}`; stop it with `{STOP}`"
             );
-            let confinement = Some(told(Vec::new(), Left::Nobody));
+            let confinement = Some(confinement_with(Vec::new(), Left::NoProcess));
             let started_by = execution_id.to_owned();
             let background = Some(BackgroundRun { started_by, status: Status::Open });
             return Ok(ToolOutput { confinement, background, ..ToolOutput::from(text) });
         }
         run.progress = progress.clone();
         let ended = foreground::run(run).await?;
-        let confinement = Some(told(ended.gaps.clone(), ended.left));
-        let mut output = output(&ended, settings, asked.timeout);
+        let confinement = Some(confinement_with(ended.gaps.clone(), ended.left));
+        let mut output = output(&ended, settings, arguments.timeout);
         let side_effects = watched.after();
         if let Some(transaction) = transaction {
             let kept_in = self.snapshots.as_deref();
@@ -150,20 +150,20 @@ impl ShellTools {
     /// The run, and the gaps known in advance.
     fn prepared(
         &self,
-        asked: &ShellArguments<'_>,
+        arguments: &ShellArguments<'_>,
         policy: &ShellPolicy,
         scene: &Scene<'_>,
         directory: PathBuf,
     ) -> Result<(Run, Vec<Gap>), ToolError> {
         let settings = &policy.settings;
-        let program = bash(asked.command)?;
+        let program = bash(arguments.command)?;
         let mut environment = environment(scene.environment, &settings.passed);
         let mut run = Run {
             start: Start::Bare(program.clone()),
             directory,
             environment: BTreeMap::new(),
             limits: marked(settings.limits),
-            timeout: asked.timeout,
+            timeout: arguments.timeout,
             max_output: settings.max_recorded,
             echo: None,
             progress: Progress::default(),
@@ -254,27 +254,27 @@ impl ShellTools {
             return run_named(call.arguments).err().map(|error| error.to_string());
         }
         let policy = self.policy.load();
-        let asked = match ShellArguments::read(call.arguments, &policy.settings) {
-            Ok(asked) => asked,
+        let arguments = match ShellArguments::read(call.arguments, &policy.settings) {
+            Ok(arguments) => arguments,
             Err(error) => return Some(error.to_string()),
         };
         if scene.trust == TrustLevel::Trusted {
             return None;
         }
         let folders = &policy.settings.directories;
-        let directory = match directory(scene.workspace, folders, asked.cwd) {
+        let directory = match directory(scene.workspace, folders, arguments.cwd) {
             Ok(directory) => directory,
             // It cannot have an effect: the executor refuses it for the same reason.
             Err(_) => return None,
         };
-        if is_harmless(asked.command, scene.workspace, &directory) {
+        if is_harmless(arguments.command, scene.workspace, &directory) {
             return None;
         }
         let why = match policy.sandbox.profile() {
             Profile::Network => "the command can access the network".to_owned(),
             Profile::Off => "the command would not be sandboxed".to_owned(),
             Profile::ReadOnly | Profile::Workspace => {
-                match self.essential_gaps(&asked, &policy, scene, directory) {
+                match self.essential_gaps(&arguments, &policy, scene, directory) {
                     Ok(gaps) if gaps.is_empty() => return None,
                     Ok(gaps) => format!("the command would not be sandboxed: {}", gaps.join("; ")),
                     Err(error) => error.to_string(),
@@ -291,9 +291,9 @@ impl ShellTools {
             return run_named(call.arguments).err();
         }
         let policy = self.policy.load();
-        let asked = ShellArguments::read(call.arguments, &policy.settings);
+        let arguments = ShellArguments::read(call.arguments, &policy.settings);
         let folders = &policy.settings.directories;
-        asked.and_then(|asked| directory(scene.workspace, folders, asked.cwd)).err()
+        arguments.and_then(|arguments| directory(scene.workspace, folders, arguments.cwd)).err()
     }
 }
 
@@ -301,14 +301,15 @@ impl ShellTools {
     /// The essential restrictions of the profile that would not be enforced.
     fn essential_gaps(
         &self,
-        asked: &ShellArguments<'_>,
+        arguments: &ShellArguments<'_>,
         policy: &ShellPolicy,
         scene: &Scene<'_>,
         directory: PathBuf,
     ) -> Result<Vec<String>, ToolError> {
         let abilities = self.sandbox.abilities(&policy.sandbox);
         let (_, beforehand) = if abilities.confines() {
-            self.prepared(asked, policy, scene, directory).map(|(run, gaps)| (Some(run), gaps))?
+            self.prepared(arguments, policy, scene, directory)
+                .map(|(run, gaps)| (Some(run), gaps))?
         } else {
             (None, Vec::new())
         };
@@ -335,12 +336,12 @@ fn own_temporary(environment: &mut BTreeMap<String, String>, temporary: &Path) {
 
 // INVARIANT: every execution calls this, approved or not.
 fn refuse_blocked(
-    asked: &ShellArguments<'_>,
+    arguments: &ShellArguments<'_>,
     policy: &Arc<ShellPolicy>,
     scene: &Scene<'_>,
 ) -> Result<(), ToolError> {
-    let list = policy.blocklist.in_scene(scene, asked.cwd);
-    match find_blocked_command(asked.command, &list) {
+    let list = policy.blocklist.in_scene(scene, arguments.cwd);
+    match find_blocked_command(arguments.command, &list) {
         None => Ok(()),
         Some(message) => Err(ToolError::Shell {
             exit_code: 126,

@@ -111,7 +111,9 @@ impl Target {
 
     /// Whether the configuration already allows this host.
     pub(super) fn is_agreed(&self, settings: &WebSettings) -> bool {
-        settings.unasked || self.is_opened(settings) || is_below(&self.name(), &settings.allow)
+        settings.without_approval
+            || self.is_opened(settings)
+            || is_below(&self.name(), &settings.allow)
     }
 
     /// Checks everything that is known without resolving the name.

@@ -203,9 +203,9 @@ async fn shown(page: Page, as_markdown: bool, most: usize) -> Result<ToolOutput,
     let Page { url, moved, status, reason, kind, body } = page;
     let size = body.len();
     if let Some(failure) = classify_http_status(status) {
-        let said = kind.text(&body).unwrap_or_default();
-        let (said, _) = head(&said, FAILURE_SHOWN);
-        let text = format!("the server answered {status} {reason}\n{said}");
+        let excerpt = kind.text(&body).unwrap_or_default();
+        let (excerpt, _) = head(&excerpt, FAILURE_SHOWN);
+        let text = format!("the server answered {status} {reason}\n{excerpt}");
         return Ok(ToolOutput { text, failure: Some(failure), ..ToolOutput::default() });
     }
     let Some(whole) = kind.text(&body) else {

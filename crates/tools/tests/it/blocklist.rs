@@ -658,7 +658,7 @@ fn the_sentence_says_what_is_wrong() {
 /// With the settings of an agent's hook, ordinary commands pass, what cannot be analysed is asked
 /// about, and only what destroys, uses other rights or opens connections is denied.
 #[test]
-fn what_cannot_be_read_is_told_from_what_destroys() {
+fn what_cannot_be_read_is_distinguished_from_what_destroys() {
     use RefusalKind::{Elevated, Floor, Irreversible, Unread};
     let options = BlocklistOptions {
         substitution: Substitution::Analyse,

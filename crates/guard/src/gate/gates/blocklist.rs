@@ -56,7 +56,7 @@ impl Gate for BlocklistGate {
             None => Verdict::Allow { matched: None },
             Some(refusal)
                 if refusal.kind == RefusalKind::Irreversible
-                    || refusal.kind.is_asked() && people_are_asked =>
+                    || refusal.kind.is_approvable() && people_are_asked =>
             {
                 let stake = match refusal.kind {
                     RefusalKind::Irreversible => Stake::Irreversible,

@@ -13,7 +13,7 @@
 //! | `@from-secret` | a word before the last, which is the destination, names a secret |
 //! | `last:x` | the last word |
 //! | `@dumped` | the line prints the environment, or a variable with a secret, into a pipe |
-//! | `@here` | it is about this machine, and no address of another stands in it |
+//! | `@here` | it is about this machine, and it contains no address of another |
 //! | `@shown` | what it prints is what is seen at the end |
 //! | `@fed` | the same, and a file of secrets, or what prints one |
 //! | `@gathered` | the line puts a home or a system folder into one file, or into a pipe |

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_has_a_case_that_is_asked_about_and_others_pass() {
+    fn every_row_has_a_case_that_needs_approval_and_others_that_pass() {
         let list = of_hooks();
         let tables = Tables::own();
         let rows = [

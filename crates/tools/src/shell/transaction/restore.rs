@@ -153,7 +153,7 @@ fn put_back(ground: &Ground, copies: &Path, entry: &Entry) -> io::Result<Change>
     match &entry.was {
         Was::Absent if now.is_none() => Ok(Change::None),
         Was::Absent => {
-            ground.remove(path, is_folder).map_err(said)?;
+            ground.remove(path, is_folder).map_err(clearer_error)?;
             Ok(Change::Deleted)
         }
         Was::Folder { mode } => {
@@ -173,7 +173,7 @@ fn put_back(ground: &Ground, copies: &Path, entry: &Entry) -> io::Result<Change>
                 return Ok(Change::None);
             }
             if is_folder {
-                ground.remove(path, true).map_err(said)?;
+                ground.remove(path, true).map_err(clearer_error)?;
             }
             ground.put_link(path, target)?;
             Ok(Change::Restored)
@@ -187,7 +187,7 @@ fn put_back(ground: &Ground, copies: &Path, entry: &Entry) -> io::Result<Change>
             }
             io::Seek::rewind(&mut copy)?;
             if is_folder {
-                ground.remove(path, true).map_err(said)?;
+                ground.remove(path, true).map_err(clearer_error)?;
             }
             ground.put_file(path, &mut copy, *mode, *modified)?;
             Ok(Change::Restored)
@@ -196,7 +196,7 @@ fn put_back(ground: &Ground, copies: &Path, entry: &Entry) -> io::Result<Change>
 }
 
 /// A clearer error for a folder that is not empty.
-fn said(error: io::Error) -> io::Error {
+fn clearer_error(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::DirectoryNotEmpty => {
             io::Error::new(error.kind(), "it contains something that the command did not create")
