@@ -129,7 +129,8 @@ impl Provider {
     }
 
     /// Sends a request and returns the model's response. `on` receives the pieces as they arrive.
-    /// If the request is retried, it starts again from the beginning, and `on` is told so.
+    /// If the request is retried, it starts again from the beginning, and `on` receives
+    /// `Piece::Again`.
     ///
     /// # Errors
     /// When there is no complete response.
@@ -139,15 +140,15 @@ impl Provider {
         on: &mut (dyn FnMut(Piece) + Send),
     ) -> Result<Reply, ProviderError> {
         let plain = (!self.supports_tool_use()).then(|| in_text(request));
-        let asked = ModelRequest {
+        let model_request = ModelRequest {
             model: &self.settings.model,
             max_tokens: self.settings.max_tokens,
             request: plain.as_ref().unwrap_or(request),
         };
-        let body = wire::body(self.settings.kind, asked).to_string();
+        let body = wire::body(self.settings.kind, model_request).to_string();
         let mut attempt = 1;
         loop {
-            let error = match self.asked(&body, on).await {
+            let error = match self.respond(&body, on).await {
                 Ok(reply) if plain.is_some() => return Ok(out_of_text(reply)),
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
@@ -175,7 +176,7 @@ impl Provider {
         Ok(list.data.into_iter().map(|model| model.id).collect())
     }
 
-    async fn asked(
+    async fn respond(
         &self,
         body: &str,
         on: &mut (dyn FnMut(Piece) + Send),
@@ -198,14 +199,14 @@ impl Provider {
         let mut body = response.into_body();
         let mut events = Events::default();
         let mut answer = wire::assembler(self.settings.kind);
-        let (mut count, mut said) = (0, Instant::now());
+        let (mut count, mut progressed) = (0, Instant::now());
         while let Some(bytes) = self.next(&mut body).await? {
             count += bytes.len();
             if count > LONGEST {
                 return Err(self.broken(&"the response is longer than 64 MiB"));
             }
             // Comments keep a connection open but do not count as progress.
-            if said.elapsed() > self.settings.timeout {
+            if progressed.elapsed() > self.settings.timeout {
                 return Err(self.broken(&self.silent()));
             }
             events.push(&bytes).map_err(|error| self.broken(&error))?;
@@ -213,7 +214,7 @@ impl Provider {
                 if event.data.is_empty() {
                     continue;
                 }
-                said = Instant::now();
+                progressed = Instant::now();
                 answer.take(&event.data, on).map_err(|error| self.broken(&error))?;
             }
         }
@@ -307,7 +308,7 @@ impl Provider {
         let text = self.text(response).await.unwrap_or_default();
         let error = serde_json::from_str::<Value>(&text).ok();
         let why = match error.as_ref().map(|error| error.get("error").unwrap_or(error)) {
-            Some(error) => wire::told(error),
+            Some(error) => wire::error_message(error),
             None => text,
         };
         let shown = |c: char| if c.is_control() { ' ' } else { c };
@@ -345,10 +346,10 @@ fn pause(attempt: u32, error: &ProviderError) -> Duration {
 #[must_use]
 pub fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
-    let mut behind = error.source();
-    while let Some(cause) = behind {
+    let mut source = error.source();
+    while let Some(cause) = source {
         text.push_str(&format!(": {cause}"));
-        behind = cause.source();
+        source = cause.source();
     }
     text
 }

@@ -40,18 +40,18 @@ fn turn(turn: &Turn) -> Turn {
     match turn {
         Turn::User(text) => Turn::User(text.clone()),
         Turn::Assistant { text, calls, .. } => {
-            let mut said = text.clone();
+            let mut content = text.clone();
             for call in calls {
-                if !said.is_empty() {
-                    said.push('\n');
+                if !content.is_empty() {
+                    content.push('\n');
                 }
                 let name = serde_json::Value::from(&*call.tool);
                 let arguments = call.arguments.as_str();
-                said.push_str(&format!(
+                content.push_str(&format!(
                     "{OPEN}{{\"name\": {name}, \"arguments\": {arguments}}}{CLOSE}"
                 ));
             }
-            Turn::Assistant { text: said, calls: Vec::new(), kept: Vec::new() }
+            Turn::Assistant { text: content, calls: Vec::new(), kept: Vec::new() }
         }
         Turn::Result { call_id, text, failed } => {
             let state = if *failed { " (failed)" } else { "" };
@@ -224,9 +224,10 @@ mod tests {
         let plain = in_text(&request);
         assert!(plain.tools.is_empty());
         assert!(plain.system.starts_with("Be brief.\n\n") && plain.system.contains("- ls: "));
-        let said = "Look:\n<tool_call>{\"name\": \"ls\", \"arguments\": {\"n\": 1}}</tool_call>";
+        let expected =
+            "Look:\n<tool_call>{\"name\": \"ls\", \"arguments\": {\"n\": 1}}</tool_call>";
         let Turn::Assistant { text, .. } = &plain.turns[0] else { panic!() };
-        assert_eq!(text, said);
+        assert_eq!(text, expected);
         assert_eq!(plain.turns[1], Turn::User("Result of the call c1:\na.txt".to_owned()));
     }
 }

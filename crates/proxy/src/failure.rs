@@ -21,7 +21,7 @@ const OF_ANSWERS: [&str; 6] = ["choices", "output", "content", "completion", "de
 /// reader that quotes it, are not judged.
 pub(crate) fn plain(error: &WireError) -> &'static str {
     match error {
-        WireError::Told(_) => "the server failed",
+        WireError::Reported(_) => "the server failed",
         WireError::BrokenOff => "the answer was cut off",
         _ => "the answer cannot be read",
     }
@@ -30,7 +30,7 @@ pub(crate) fn plain(error: &WireError) -> &'static str {
 /// The reason with the server's words, if nothing is wrong with them.
 pub(crate) async fn told(exchange: &Exchange, error: &WireError) -> String {
     match error {
-        WireError::Told(said) if passes(exchange, std::slice::from_ref(said)).await => {
+        WireError::Reported(said) if passes(exchange, std::slice::from_ref(said)).await => {
             format!("the server says: {said}")
         }
         error => plain(error).to_owned(),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::{Assembler, ModelRequest, WireError, read, schema, told};
+use super::{Assembler, ModelRequest, WireError, error_message, read, schema};
 use crate::chat::{Piece, Reply, Stop, Turn, Usage};
 
 /// The member that collects the input of a server-side tool call until it is complete.
@@ -16,20 +16,22 @@ const INPUT: &str = "partial_json";
 /// Default maximum of output tokens, which this API requires.
 const MAX_TOKENS: u32 = 8192;
 
-pub(super) fn body(asked: ModelRequest<'_>) -> Value {
+pub(super) fn body(model_request: ModelRequest<'_>) -> Value {
     let mut body = Map::new();
-    body.insert("model".to_owned(), json!(asked.model));
-    let max_tokens = if asked.max_tokens > 0 { asked.max_tokens } else { MAX_TOKENS };
+    body.insert("model".to_owned(), json!(model_request.model));
+    let max_tokens =
+        if model_request.max_tokens > 0 { model_request.max_tokens } else { MAX_TOKENS };
     body.insert("max_tokens".to_owned(), json!(max_tokens));
     let kept = json!({ "type": "ephemeral" });
-    if !asked.request.system.is_empty() {
-        let block = json!({ "type": "text", "text": asked.request.system, "cache_control": kept });
+    if !model_request.request.system.is_empty() {
+        let block =
+            json!({ "type": "text", "text": model_request.request.system, "cache_control": kept });
         body.insert("system".to_owned(), json!([block]));
     }
-    if !asked.request.tools.is_empty() {
-        body.insert("tools".to_owned(), asked.request.tools.iter().map(tool).collect());
+    if !model_request.request.tools.is_empty() {
+        body.insert("tools".to_owned(), model_request.request.tools.iter().map(tool).collect());
     }
-    body.insert("messages".to_owned(), Value::Array(messages(&asked.request.turns)));
+    body.insert("messages".to_owned(), Value::Array(messages(&model_request.request.turns)));
     body.insert("stream".to_owned(), json!(true));
     Value::Object(body)
 }
@@ -296,7 +298,7 @@ impl Assembler for Message {
                 self.usage.output = usage.output_tokens;
             }
             StreamEvent::MessageStop => self.ended = true,
-            StreamEvent::Error { error } => return Err(WireError::Told(told(&error))),
+            StreamEvent::Error { error } => return Err(WireError::Reported(error_message(&error))),
             StreamEvent::Other => {}
         }
         Ok(())

@@ -5,23 +5,23 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::{Assembler, ModelRequest, WireError, read, schema, told};
+use super::{Assembler, ModelRequest, WireError, error_message, read, schema};
 use crate::chat::{Piece, Reply, Stop, Turn, Usage};
 
-pub(super) fn body(asked: ModelRequest<'_>) -> Value {
-    let mut messages = Vec::with_capacity(asked.request.turns.len() + 1);
-    if !asked.request.system.is_empty() {
-        messages.push(json!({ "role": "system", "content": asked.request.system }));
+pub(super) fn body(model_request: ModelRequest<'_>) -> Value {
+    let mut messages = Vec::with_capacity(model_request.request.turns.len() + 1);
+    if !model_request.request.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": model_request.request.system }));
     }
-    messages.extend(asked.request.turns.iter().map(message));
+    messages.extend(model_request.request.turns.iter().map(message));
     let mut body = Map::new();
-    body.insert("model".to_owned(), json!(asked.model));
+    body.insert("model".to_owned(), json!(model_request.model));
     body.insert("messages".to_owned(), Value::Array(messages));
-    if !asked.request.tools.is_empty() {
-        body.insert("tools".to_owned(), asked.request.tools.iter().map(tool).collect());
+    if !model_request.request.tools.is_empty() {
+        body.insert("tools".to_owned(), model_request.request.tools.iter().map(tool).collect());
     }
-    if asked.max_tokens > 0 {
-        body.insert("max_tokens".to_owned(), json!(asked.max_tokens));
+    if model_request.max_tokens > 0 {
+        body.insert("max_tokens".to_owned(), json!(model_request.max_tokens));
     }
     body.insert("stream".to_owned(), json!(true));
     body.insert("stream_options".to_owned(), json!({ "include_usage": true }));
@@ -192,7 +192,7 @@ struct Growing {
     /// Whether its argument is plain text.
     plain: bool,
     /// Whether it was reported as complete.
-    told: bool,
+    reported: bool,
 }
 
 impl Growing {
@@ -206,22 +206,24 @@ impl Growing {
 }
 
 impl Completion {
-    fn said(&mut self, said: ResponseMessage, on: &mut dyn FnMut(Piece)) {
-        let thoughts = said.reasoning.or(said.reasoning_content);
+    fn message(&mut self, message: ResponseMessage, on: &mut dyn FnMut(Piece)) {
+        let thoughts = message.reasoning.or(message.reasoning_content);
         if let Some(thought) = thoughts.filter(|text| !text.is_empty()) {
             on(Piece::Thought(thought));
         }
-        let spoken = said.audio.and_then(|audio| audio.transcript);
-        for text in [said.content.map(Content::text), said.refusal, spoken].into_iter().flatten() {
+        let spoken = message.audio.and_then(|audio| audio.transcript);
+        for text in
+            [message.content.map(Content::text), message.refusal, spoken].into_iter().flatten()
+        {
             if !text.is_empty() {
                 self.text.push_str(&text);
                 on(Piece::Text(text));
             }
         }
-        for part in said.tool_calls.into_iter().flatten() {
+        for part in message.tool_calls.into_iter().flatten() {
             self.part(part, on);
         }
-        if let Some(function) = said.function_call {
+        if let Some(function) = message.function_call {
             self.part(CallPart { function: Some(function), ..CallPart::default() }, on);
         }
     }
@@ -264,8 +266,8 @@ impl Completion {
             }
         }
         call.arguments.push_str(&function.arguments.map(|written| written.0).unwrap_or_default());
-        if !call.told && call.is_whole() {
-            call.told = true;
+        if !call.reported && call.is_whole() {
+            call.reported = true;
             let (id, name) = (call.id.clone(), call.name.clone());
             on(Piece::Whole(ToolCall::new(id, name, call.arguments.clone())));
         }
@@ -273,7 +275,7 @@ impl Completion {
 
     fn chunk(&mut self, chunk: Chunk, on: &mut dyn FnMut(Piece)) -> Result<(), WireError> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
-            return Err(WireError::Told(told(&error)));
+            return Err(WireError::Reported(error_message(&error)));
         }
         self.model = chunk.model.or(self.model.take());
         if let Some(tokens) = chunk.usage {
@@ -289,8 +291,8 @@ impl Completion {
         }
         // We request one choice; any other is ignored.
         for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index == 0) {
-            for said in [choice.delta, choice.message].into_iter().flatten() {
-                self.said(said, on);
+            for message in [choice.delta, choice.message].into_iter().flatten() {
+                self.message(message, on);
             }
             self.stop = choice.finish_reason.as_deref().map(stop).or(self.stop);
         }
@@ -347,8 +349,8 @@ pub(super) fn whole(text: &str) -> Result<Reply, WireError> {
     let mut answer = Completion::default();
     let mut chunk: Chunk = read(text)?;
     // In a complete response each entry is a whole call, whatever its id.
-    for said in chunk.choices.iter_mut().flatten().filter_map(|choice| choice.message.as_mut()) {
-        for (at, part) in said.tool_calls.iter_mut().flatten().enumerate() {
+    for message in chunk.choices.iter_mut().flatten().filter_map(|choice| choice.message.as_mut()) {
+        for (at, part) in message.tool_calls.iter_mut().flatten().enumerate() {
             part.index = Some(at);
         }
     }

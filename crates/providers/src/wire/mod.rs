@@ -42,14 +42,14 @@ pub enum WireError {
     BrokenOff,
     /// The server reported an error.
     #[error("the server reported: {0}")]
-    Told(String),
+    Reported(String),
 }
 
-pub(crate) fn body(kind: Kind, asked: ModelRequest<'_>) -> Value {
+pub(crate) fn body(kind: Kind, model_request: ModelRequest<'_>) -> Value {
     match kind {
-        Kind::OpenAi | Kind::Ollama => completions::body(asked),
-        Kind::Responses => responses::body(asked),
-        Kind::Anthropic => anthropic::body(asked),
+        Kind::OpenAi | Kind::Ollama => completions::body(model_request),
+        Kind::Responses => responses::body(model_request),
+        Kind::Anthropic => anthropic::body(model_request),
     }
 }
 
@@ -122,7 +122,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, WireError> {
 }
 
 /// The message in an `error` member, in any of the shapes servers use.
-pub(crate) fn told(error: &Value) -> String {
+pub(crate) fn error_message(error: &Value) -> String {
     let message = error.get("message").or_else(|| error.pointer("/error/message"));
     let message = message.and_then(Value::as_str).or_else(|| error.as_str());
     message.map_or_else(|| error.to_string(), str::to_owned)

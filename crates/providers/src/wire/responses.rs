@@ -6,22 +6,22 @@ use counterfoil_model::{Tool, ToolCall};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Assembler, ModelRequest, WireError, read, schema, told};
+use super::{Assembler, ModelRequest, WireError, error_message, read, schema};
 use crate::chat::{Piece, Reply, Stop, Turn, Usage};
 
-pub(super) fn body(asked: ModelRequest<'_>) -> Value {
+pub(super) fn body(model_request: ModelRequest<'_>) -> Value {
     let mut body = Map::new();
-    body.insert("model".to_owned(), json!(asked.model));
-    if !asked.request.system.is_empty() {
-        body.insert("instructions".to_owned(), json!(asked.request.system));
+    body.insert("model".to_owned(), json!(model_request.model));
+    if !model_request.request.system.is_empty() {
+        body.insert("instructions".to_owned(), json!(model_request.request.system));
     }
-    let items: Vec<Value> = asked.request.turns.iter().flat_map(items).collect();
+    let items: Vec<Value> = model_request.request.turns.iter().flat_map(items).collect();
     body.insert("input".to_owned(), Value::Array(items));
-    if !asked.request.tools.is_empty() {
-        body.insert("tools".to_owned(), asked.request.tools.iter().map(tool).collect());
+    if !model_request.request.tools.is_empty() {
+        body.insert("tools".to_owned(), model_request.request.tools.iter().map(tool).collect());
     }
-    if asked.max_tokens > 0 {
-        body.insert("max_output_tokens".to_owned(), json!(asked.max_tokens));
+    if model_request.max_tokens > 0 {
+        body.insert("max_output_tokens".to_owned(), json!(model_request.max_tokens));
     }
     // The server stores nothing; encrypted reasoning is sent back with each request.
     body.insert("store".to_owned(), json!(false));
@@ -126,11 +126,11 @@ impl Assembler for Response {
             "response.failed" => {
                 let response = event.response.unwrap_or_default();
                 let error = response.get("error").cloned().unwrap_or_default();
-                return Err(WireError::Told(told(&error)));
+                return Err(WireError::Reported(error_message(&error)));
             }
             "error" => {
                 let error = event.error.unwrap_or_else(|| json!(event.message));
-                return Err(WireError::Told(told(&error)));
+                return Err(WireError::Reported(error_message(&error)));
             }
             _ => {}
         }
@@ -187,7 +187,7 @@ fn reply(items: impl Iterator<Item = Item>, end: &Value) -> Reply {
 pub(super) fn whole(text: &str) -> Result<Reply, WireError> {
     let end: Value = read(text)?;
     if let Some(error) = end.get("error").filter(|error| !error.is_null()) {
-        return Err(WireError::Told(told(error)));
+        return Err(WireError::Reported(error_message(error)));
     }
     let Some(output) = end.get("output").and_then(Value::as_array) else {
         return Err(WireError::Unreadable("`output` is missing".to_owned()));

@@ -47,12 +47,12 @@ fn chat(provider: &Provider, request: &Request) -> (Result<Reply, ProviderError>
 const HI: &str = r#"{"choices":[{"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":1}}"#;
 
 #[test]
-fn a_busy_server_is_asked_again_and_one_that_refuses_is_not() {
+fn a_request_to_a_busy_server_is_retried_and_a_refused_one_is_not() {
     let busy =
         || Answer::status(429, r#"{"error":{"message":"slow down"}}"#).header("retry-after: 0");
     let half = || Answer::stream(&[r#"{"choices":[{"delta":{"content":"H"}}]}"#]);
     let gone = Answer::closed;
-    for (answers, asked, expected) in [
+    for (answers, attempts, expected) in [
         (vec![busy(), Answer::json(HI)], 2, Ok("Hi")),
         (vec![half(), Answer::json(HI)], 2, Ok("Hi")),
         (vec![gone(), Answer::json(HI)], 2, Ok("Hi")),
@@ -77,9 +77,9 @@ fn a_busy_server_is_asked_again_and_one_that_refuses_is_not() {
         let (reply, pieces) = chat(&provider(&options), &hello());
         let reply = reply.map(|reply| reply.text).map_err(|error| error.to_string());
         assert_eq!(reply.as_deref().map_err(String::as_str), expected);
-        assert_eq!(server.requests().len(), asked);
+        assert_eq!(server.requests().len(), attempts);
         let again = pieces.iter().filter(|piece| matches!(piece, Piece::Again { .. })).count();
-        assert_eq!(again, asked - 1, "{pieces:?}");
+        assert_eq!(again, attempts - 1, "{pieces:?}");
     }
 }
 
@@ -112,16 +112,16 @@ fn the_key_goes_where_its_wire_wants_it_and_is_shown_nowhere() {
 
 #[test]
 fn a_model_without_tools_reads_about_them_and_writes_its_calls() {
-    let said = r#"{"choices":[{"message":{"content":"I look.\n<tool_call>{\"name\": \"ls\", \"arguments\": {\"n\": 1.50}}</tool_call>"},"finish_reason":"stop"}]}"#;
-    let server = Server::start(vec![Answer::json(said)]);
+    let response = r#"{"choices":[{"message":{"content":"I look.\n<tool_call>{\"name\": \"ls\", \"arguments\": {\"n\": 1.50}}</tool_call>"},"finish_reason":"stop"}]}"#;
+    let server = Server::start(vec![Answer::json(response)]);
     let options = ProviderOptions { supports_tool_use: false, ..options(&server, Kind::Ollama) };
     let request = Request { tools: vec![Tool::named("ls")], ..hello() };
     let reply = chat(&provider(&options), &request).0.unwrap();
     assert_eq!(reply.text, "I look.");
     assert_eq!(reply.calls, [ToolCall::new("call_1", "ls", r#"{"n": 1.50}"#)]);
-    let asked = &server.requests()[0].body;
-    assert_eq!(asked.get("tools"), None);
-    assert!(asked["messages"][0]["content"].as_str().unwrap().contains("- ls: "), "{asked}");
+    let request = &server.requests()[0].body;
+    assert_eq!(request.get("tools"), None);
+    assert!(request["messages"][0]["content"].as_str().unwrap().contains("- ls: "), "{request}");
 }
 
 #[test]
@@ -179,12 +179,12 @@ fn providers_have_names_of_their_own() {
     };
     assert_eq!(of(&["a", "b"]).named("").unwrap().name, "a");
     assert_eq!(of(&["a", "b"]).named("b").unwrap().name, "b");
-    for (names, asked, error) in [
+    for (names, name, error) in [
         (&[][..], "", ProviderOptionsError::None),
         (&["a"], "b", ProviderOptionsError::Unknown("b".to_owned())),
         (&["a", "a"], "a", ProviderOptionsError::TwoOfOneName("a".to_owned())),
         (&[""], "", ProviderOptionsError::NoName),
     ] {
-        assert_eq!(of(names).named(asked), Err(error));
+        assert_eq!(of(names).named(name), Err(error));
     }
 }

@@ -53,7 +53,7 @@ impl Answer {
 
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    asked: Arc<Mutex<Vec<ReceivedRequest>>>,
+    received: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl Server {
@@ -61,8 +61,8 @@ impl Server {
     pub(crate) fn start(answers: Vec<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&asked);
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&received);
         std::thread::spawn(move || {
             for answer in answers {
                 let Ok((mut stream, _)) = listener.accept() else { return };
@@ -74,11 +74,11 @@ impl Server {
                 }
             }
         });
-        Self { address, asked }
+        Self { address, received }
     }
 
     pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
-        self.asked.lock().unwrap().clone()
+        self.received.lock().unwrap().clone()
     }
 }
 

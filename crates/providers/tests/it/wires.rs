@@ -84,10 +84,10 @@ fn an_answer_in_pieces_is_put_together_and_arguments_stay_as_they_were_written()
         assert_eq!(reply.unwrap(), expected, "{kind:?}");
         let text = |text: &str| Piece::Text(text.to_owned());
         let calls = ["ls", "cat"].map(|name| Piece::Call(name.to_owned()));
-        let said = [Piece::Thought("hm".to_owned()), text("I lo"), text("ok.")];
+        let texts = [Piece::Thought("hm".to_owned()), text("I lo"), text("ok.")];
         let (whole, others): (Vec<Piece>, Vec<Piece>) =
             pieces.into_iter().partition(|piece| matches!(piece, Piece::Whole(_)));
-        assert_eq!(others, [&said[..], &calls].concat(), "{kind:?}");
+        assert_eq!(others, [&texts[..], &calls].concat(), "{kind:?}");
         // Each call is reported once, when it is complete. The last call may only turn out to be
         // complete at the end of the stream.
         let times = |call: &ToolCall| {
@@ -114,7 +114,7 @@ fn a_stream_that_ends_anywhere_is_no_answer() {
 }
 
 #[test]
-fn an_error_in_a_stream_is_told() {
+fn an_error_in_a_stream_is_reported() {
     for (kind, event) in [
         (Kind::OpenAi, r#"{"error":{"message":"overloaded"}}"#),
         (Kind::Anthropic, r#"{"type":"error","error":{"type":"x","message":"overloaded"}}"#),
@@ -161,7 +161,7 @@ fn an_answer_in_one_piece_says_the_same() {
 }
 
 #[test]
-fn calls_without_an_index_are_told_apart_by_their_ids() {
+fn calls_without_an_index_are_distinguished_by_their_ids() {
     let part = |id: &str, name: &str, arguments: &str| {
         let call = json!({ "id": id, "function": { "name": name, "arguments": arguments } });
         json!({ "choices": [{ "delta": { "tool_calls": [call] } }] }).to_string()
@@ -211,7 +211,7 @@ fn sent(kind: Kind, kept: Vec<Value>) -> Value {
 }
 
 #[test]
-fn chat_completions_are_asked_so() {
+fn requests_for_chat_completions() {
     let call = |id: &str, arguments: &str| json!({ "id": id, "type": "function", "function": { "name": "ls", "arguments": arguments } });
     let expected = json!({
         "model": "m",
@@ -232,7 +232,7 @@ fn chat_completions_are_asked_so() {
 }
 
 #[test]
-fn anthropic_messages_are_asked_so() {
+fn requests_for_anthropic_messages() {
     let thought = json!({ "type": "thinking", "thinking": "hm", "signature": "s" });
     let text = |text: &str| json!([{ "type": "text", "text": text }]);
     let expected = json!({
@@ -260,7 +260,7 @@ fn anthropic_messages_are_asked_so() {
 }
 
 #[test]
-fn responses_are_asked_so() {
+fn requests_for_responses() {
     let reasoning = json!({ "type": "reasoning", "encrypted_content": "s" });
     let call = |id: &str, arguments: &str| json!({ "type": "function_call", "call_id": id, "name": "ls", "arguments": arguments });
     let expected = json!({

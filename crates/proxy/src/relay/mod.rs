@@ -318,7 +318,7 @@ impl Relay {
         });
         match taken {
             // The server gave up, in words that the client understands.
-            Err(error @ WireError::Told(_)) => {
+            Err(error @ WireError::Reported(_)) => {
                 self.noted = true;
                 self.cannot_read(failure::plain(&error).to_owned());
                 self.failed = Some(frame.clone());
