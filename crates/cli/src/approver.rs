@@ -87,7 +87,7 @@ impl<P: Person> Approver for Asks<P> {
                     ApprovalReply::Declined { by, reason: Some("not in this session".to_owned()) }
                 }
                 Word::Instead(arguments) => ApprovalReply::Changed { by, arguments },
-                Word::NoAnswer => ApprovalReply::Nobody,
+                Word::NoAnswer => ApprovalReply::NoAnswer,
             }
         })
     }

@@ -163,7 +163,7 @@ pub(crate) fn gates(options: &Options, state: Option<&StateFolder>) -> anyhow::R
     let mut settings = options.guard().resolve()?;
     protect_own_places(&mut settings, options, state);
     let gates = settings.gates().for_host();
-    let gates = if policy.is_asked() { gates.with_judge() } else { gates };
+    let gates = if policy.consults_model() { gates.with_judge() } else { gates };
     Ok(gates.build())
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn unusable(options: &Options) -> Option<(String, Complaint)> {
         let named = llm.named(&provider.name);
         (format!("llm.providers[{index}]"), named.and_then(|named| named.resolve(some_secret)))
     });
-    let own = policy.is_asked().then(|| own_judge(policy)).flatten();
+    let own = policy.consults_model().then(|| own_judge(policy)).flatten();
     let own = own.map(|own| ("tools.adversarial_policy.url".to_owned(), own.resolve(some_secret)));
     let wrong = |(key, made): (String, Result<_, _>)| Some((key, complaint(&made.err()?, llm)));
     providers.chain(own).find_map(wrong)
@@ -63,7 +63,7 @@ fn complaint(error: &ProviderOptionsError, options: &LlmOptions) -> Complaint {
 /// Returns the model that judges calls by plain-language policies; `None` if none is configured.
 pub(crate) fn judge(options: &Options) -> anyhow::Result<Option<Arc<dyn Completion>>> {
     let policy = &options.tools.adversarial_policy;
-    if !policy.is_asked() {
+    if !policy.consults_model() {
         return Ok(None);
     }
     let judge = match own_judge(policy) {

@@ -101,13 +101,13 @@ fn ledger_event(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| {
         n += 1;
         let text = format!("something of forty bytes, more or less {n}").into_bytes();
-        let said = counterfoil_ledger::Said {
+        let message = counterfoil_ledger::Said {
             role: Role::User,
             caller_id: None,
             text: Digest::of_bytes(&text),
             at: 0,
         };
-        ledger.append("s", Draft::Said(said), vec![text]).wait().unwrap()
+        ledger.append("s", Draft::Said(message), vec![text]).wait().unwrap()
     });
 }
 

@@ -123,11 +123,11 @@ impl Guard {
     /// The denial of a call that a person refused.
     pub(crate) fn declined(&self, question: &Question, by: &str, why: Option<&str>) -> Reason {
         let why = why.map(|why| self.redactor().redact(why));
-        let said = why.map(|why| format!(": {why}")).unwrap_or_default();
+        let suffix = why.map(|why| format!(": {why}")).unwrap_or_default();
         Reason {
             gate: question.gate,
             code: APPROVAL_DECLINED,
-            message: format!("{by} did not approve this call{said}"),
+            message: format!("{by} did not approve this call{suffix}"),
             matched: question.matched.clone(),
             help: Some("do not try it another way, and do not report it as done".to_owned()),
         }

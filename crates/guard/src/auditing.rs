@@ -31,7 +31,7 @@ impl Guard {
         session: &Session,
         opened: &Opened,
         closed: &Closed,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<(), AppendAuditError> {
         let Some(audit) = self.audit() else { return Ok(()) };
         let category = closed.category.unwrap_or(ToolErrorCategory::PermanentFailure);
@@ -39,7 +39,7 @@ impl Guard {
             Status::Completed => AuditResult::Success,
             Status::Timeout => AuditResult::Timeout,
             Status::RolledBack => {
-                let RolledBack { restored, deleted } = said.rolled_back.unwrap_or_default();
+                let RolledBack { restored, deleted } = context.rolled_back.unwrap_or_default();
                 AuditResult::Rollback { restored, deleted, category }
             }
             Status::Open
@@ -47,7 +47,7 @@ impl Guard {
             | Status::Denied
             | Status::Refused
             | Status::Cancelled => AuditResult::Error {
-                message: match (closed.exit_code, said.reason) {
+                message: match (closed.exit_code, context.reason) {
                     (Some(code), None) => format!("ended with exit code {code}"),
                     (Some(code), Some(why)) => format!("ended with exit code {code}: {why}"),
                     (None, None) => closed.status_word().to_owned(),
@@ -66,13 +66,13 @@ impl Guard {
         let mut entry = AuditEntry {
             exit_code,
             truncated: closed.truncated,
-            egress: said.egress.to_vec(),
-            claim_source: said.claim_source.map(str::to_owned),
-            adversarial_policy_decision: said.consulted.map(str::to_owned),
+            egress: context.egress.to_vec(),
+            claim_source: context.claim_source.map(str::to_owned),
+            adversarial_policy_decision: context.consulted.map(str::to_owned),
             ..entry(session, opened, result)
         };
-        // Nobody approved a call that its host did not make.
-        if said.not_made && opened.permit == PermitBasis::Host {
+        // No one approved a call that its host did not make.
+        if context.not_made && opened.permit == PermitBasis::Host {
             entry.approved_by = None;
         }
         audit.record(&entry)
@@ -82,7 +82,7 @@ impl Guard {
         &self,
         session: &Session,
         rejected: &Rejected,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<(), AppendAuditError> {
         let Some(audit) = self.audit() else { return Ok(()) };
         let reason = rejected.codes.join(", ");
@@ -95,8 +95,8 @@ impl Guard {
         let entry = AuditEntry {
             exit_code,
             approved_by: None,
-            claim_source: said.claim_source.map(str::to_owned),
-            adversarial_policy_decision: said.consulted.map(str::to_owned),
+            claim_source: context.claim_source.map(str::to_owned),
+            adversarial_policy_decision: context.consulted.map(str::to_owned),
             ..entry(session, &rejected.call, result)
         };
         audit.record(&entry)

@@ -60,7 +60,7 @@ impl Guard {
             Names::TooMany => return None,
         };
         Some(match found {
-            Found::Said => "user".to_owned(),
+            Found::Written => "user".to_owned(),
             Found::Result(tool) => match self.executor().kind(tool) {
                 Some(ExecutorKind::Native) if tool.starts_with("memory") => "memory".to_owned(),
                 Some(kind) => kind.name().to_owned(),
@@ -79,7 +79,7 @@ enum Name<'t> {
 
 enum Found<'f> {
     /// The user or the operator wrote it.
-    Said,
+    Written,
     /// This tool returned it.
     Result(&'f str),
 }
@@ -132,11 +132,11 @@ fn latest<'s>(record: &'s Record, names: &[Name<'_>]) -> Option<Found<'s>> {
         let (name, message) = (names.get(n), transcript.messages.get(source.message));
         name.zip(message).is_some_and(|(name, message)| {
             let outcome = source.outcome.and_then(|n| message.outcomes.get(n));
-            name.stands_at(outcome.map_or(&message.text, |outcome| &outcome.text), at)
+            name.occurs_at(outcome.map_or(&message.text, |outcome| &outcome.text), at)
         })
     })?;
     let before = transcript.messages.get(..=source.message)?;
-    let Some(n) = source.outcome else { return Some(Found::Said) };
+    let Some(n) = source.outcome else { return Some(Found::Written) };
     let outcome = before.last()?.outcomes.get(n)?;
     let mut calls = before.iter().rev().flat_map(|message| &message.calls);
     calls.find(|call| call.id == outcome.call_id).map(|call| Found::Result(&call.tool))
@@ -150,7 +150,7 @@ impl<'t> Name<'t> {
 
     /// Whether this name occurs in a text at a position as a whole, and not as the beginning or the
     /// end of a longer name.
-    fn stands_at(&self, text: &str, at: usize) -> bool {
+    fn occurs_at(&self, text: &str, at: usize) -> bool {
         let Some((before, from)) = text.split_at_checked(at) else { return false };
         let Some(after) = from.strip_prefix(self.text()) else { return false };
         let inner = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
@@ -233,8 +233,8 @@ mod tests {
         ];
         for (name, text, expected) in cases {
             let mut places = text.match_indices(name.text());
-            let stands = places.any(|(at, _)| name.stands_at(text, at));
-            assert_eq!(stands, expected, "{name:?} in {text}");
+            let occurs = places.any(|(at, _)| name.occurs_at(text, at));
+            assert_eq!(occurs, expected, "{name:?} in {text}");
         }
     }
 }

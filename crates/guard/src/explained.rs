@@ -9,7 +9,7 @@ use crate::gate::{GateId, Judged, Verdict, combine};
 pub fn verdict_word(verdicts: &[(GateId, Verdict)]) -> &'static str {
     match combine(verdicts.iter().cloned()) {
         Judged::Allowed { .. } => "allow",
-        Judged::Asked(_) => "ask",
+        Judged::NeedsApproval(_) => "ask",
         Judged::Denied(_) => "deny",
     }
 }

@@ -60,8 +60,8 @@ pub(crate) fn cut(text: &str, most: usize, how: Option<&str>) -> Option<String> 
     }
     let third = most / 3;
     let (head, rest) = text.split_at_checked(boundary(text, third))?;
-    let behind = rest.chars().count().saturating_sub(third);
-    let (between, tail) = rest.split_at_checked(boundary(rest, behind))?;
+    let between_length = rest.chars().count().saturating_sub(third);
+    let (between, tail) = rest.split_at_checked(boundary(rest, between_length))?;
     let mut room = third.saturating_sub(200);
     let mut wrong = String::new();
     for line in between.lines().filter(|line| is_preserved(line)) {

@@ -69,7 +69,7 @@ pub enum ApprovalReply {
         arguments: String,
     },
     /// No person was there, or none answered. The question stays open.
-    Nobody,
+    NoAnswer,
 }
 
 /// A person's agreement to exactly what was asked: this tool with these arguments.

@@ -48,7 +48,7 @@ pub(crate) fn remembered(
 /// another task.
 fn starts_afresh(draft: &Draft) -> bool {
     match draft {
-        Draft::Said(said) => said.role == Role::User,
+        Draft::Said(message) => message.role == Role::User,
         draft => matches!(draft, Draft::Cleared),
     }
 }

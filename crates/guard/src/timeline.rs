@@ -93,12 +93,12 @@ impl Timeline {
     /// the text is empty and marked as cut.
     pub(crate) fn apply(&mut self, event: &Event, stored: &Stored<'_>) {
         match &event.draft {
-            Draft::Said(said) => {
-                let text = stored(&said.text).map(text_of).unwrap_or_default();
+            Draft::Said(recorded) => {
+                let text = stored(&recorded.text).map(text_of).unwrap_or_default();
                 let mut message = Message {
-                    time: Some(said.at),
-                    agent: said.caller_id.clone(),
-                    ..Message::text(said.role, text)
+                    time: Some(recorded.at),
+                    agent: recorded.caller_id.clone(),
+                    ..Message::text(recorded.role, text)
                 };
                 set_feedback_aside(&mut message);
                 self.push(message);

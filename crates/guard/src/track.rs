@@ -58,7 +58,7 @@ impl Session {
         if let Some(known) = guard.catalog().get(tool) {
             opened.origin = known.origin.clone();
         }
-        let recording = guard.open_unasked(self, opened).await?;
+        let recording = guard.open_without_quota(self, opened).await?;
         Ok(Tracked { guard: guard.clone(), session: self.clone(), recording })
     }
 }

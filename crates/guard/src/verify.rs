@@ -80,9 +80,9 @@ impl Session {
         let text = guard.redactor().redact(text).into_owned();
         let at = guard.clock().wall();
         let caller_id = caller.map(str::to_owned);
-        let said = Said { role, caller_id, text: Digest::of_bytes(text.as_bytes()), at };
+        let message = Said { role, caller_id, text: Digest::of_bytes(text.as_bytes()), at };
         let stored = vec![text.into_bytes()];
-        let event = guard.ledger().append(self.id(), Draft::Said(said), stored.clone()).await?;
+        let event = guard.ledger().append(self.id(), Draft::Said(message), stored.clone()).await?;
         self.note(event, stored);
         if role == Role::User && caller.is_none() {
             // Earlier counts belong to another task.

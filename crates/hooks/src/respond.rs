@@ -192,12 +192,12 @@ fn snapshot(
 pub fn asking(agent: Agent, questions: Questions, settings: &HooksSettings) -> Asking {
     let usual = match agent {
         Agent::ClaudeCode => Asking::Person,
-        Agent::Codex | Agent::Gemini => Asking::Nobody,
+        Agent::Codex | Agent::Gemini => Asking::Unattended,
     };
     match (questions, settings.without_questions) {
         (Questions::SwitchedOn, _) | (Questions::SwitchedOff, WithoutQuestions::Ask) => usual,
         (Questions::SwitchedOff, WithoutQuestions::Protect) => Asking::SwitchedOff,
-        (Questions::SwitchedOff, WithoutQuestions::Deny) => Asking::Nobody,
+        (Questions::SwitchedOff, WithoutQuestions::Deny) => Asking::Unattended,
     }
 }
 
@@ -205,7 +205,7 @@ fn before_answer(hosted: &HostedCall, before: Before) -> Answer {
     let Before { judged, notes, execution_id, .. } = before;
     let decision = match judged {
         Judged::Allowed { .. } => None,
-        Judged::Asked(questions) => {
+        Judged::NeedsApproval(questions) => {
             let whys: Vec<String> = questions.into_iter().map(|question| question.why).collect();
             Some(Decision::Ask(format!("counterfoil: {}", whys.join("; "))))
         }

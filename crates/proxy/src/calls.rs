@@ -107,7 +107,7 @@ pub(crate) async fn spoken(
             )));
         };
         // The call has no id, so no receipt is opened.
-        let (objection, _) = one(seen, shown, &call, Asking::Nobody).await?;
+        let (objection, _) = one(seen, shown, &call, Asking::Unattended).await?;
         // Rules did not see a call that is rejected, and a client may make it all the same.
         let why = match objection {
             Some((why, true)) => why,

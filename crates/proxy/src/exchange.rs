@@ -258,7 +258,7 @@ impl Exchange {
         };
         let answer = messages(&self.asked, reply, before);
         let Prepared { shown, seen, .. } = &*prepared;
-        let asking = if self.mode().holds() { Asking::Nobody } else { Asking::Person };
+        let asking = if self.mode().holds() { Asking::Unattended } else { Asking::Person };
         if answer.iter().any(|message| !message.calls.is_empty()) {
             // The gates' decision depends on earlier calls.
             prepared.recorded().await;

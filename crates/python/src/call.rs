@@ -97,7 +97,7 @@ impl PyRunningCall {
     /// Reports that there was no one to ask.
     fn leave_unanswered(&self) {
         if let Some(Pending::Approval(reply)) = self.replace_pending(None) {
-            reply.send(ApprovalReply::Nobody).ok();
+            reply.send(ApprovalReply::NoAnswer).ok();
         }
     }
 

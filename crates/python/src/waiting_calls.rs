@@ -77,16 +77,16 @@ impl Approver for CallerApprover {
         };
         // A question that cannot be shown cannot be approved.
         let Ok(question) = serde_json::to_string(&question) else {
-            return Box::pin(async { ApprovalReply::Nobody });
+            return Box::pin(async { ApprovalReply::NoAnswer });
         };
         let (reply, answer) = oneshot::channel();
         let step = CallStep::Ask { question, reply };
         let is_sent = self.0.send_step(request.session, request.call_id, step);
         Box::pin(async move {
             if !is_sent {
-                return ApprovalReply::Nobody;
+                return ApprovalReply::NoAnswer;
             }
-            answer.await.unwrap_or(ApprovalReply::Nobody)
+            answer.await.unwrap_or(ApprovalReply::NoAnswer)
         })
     }
 }

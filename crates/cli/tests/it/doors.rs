@@ -206,7 +206,7 @@ struct SilentApprover(AtomicBool);
 impl Approver for SilentApprover {
     fn ask<'a>(&'a self, _: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
         self.0.store(true, Ordering::SeqCst);
-        Box::pin(async { ApprovalReply::Nobody })
+        Box::pin(async { ApprovalReply::NoAnswer })
     }
 }
 
@@ -387,7 +387,7 @@ impl House {
 fn word(judged: &Judged) -> &'static str {
     match judged {
         Judged::Allowed { .. } => "allow",
-        Judged::Asked(_) => "ask",
+        Judged::NeedsApproval(_) => "ask",
         Judged::Denied(_) => "deny",
     }
 }

@@ -51,9 +51,9 @@ impl Guard {
         admitted: &Admitted,
         recording: Recording,
         ended: Ended,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<ClosedCall, CallError> {
-        let mut call = self.record(session, recording, ended, said).await?;
+        let mut call = self.record(session, recording, ended, context).await?;
         let Recorded { closed, text, .. } = &call.recorded;
         let went = ending_of(closed.status);
         let tool = admitted.tool();
@@ -84,7 +84,7 @@ impl Guard {
         session: &Session,
         recording: Recording,
         ended: Ended,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<ClosedCall, CallError> {
         let Ended { output, status, category, attempts } = ended;
         let raw = output.raw_response.as_ref().map(|raw| self.redactor().redact_value(raw));
@@ -97,7 +97,7 @@ impl Guard {
         let shown_chars = output.full.as_ref().map(|_| output.text.chars().count());
         let shown_cut = output.truncated;
         let rolled_back = output.rolled_back;
-        let said = AuditContext { rolled_back, ..said };
+        let context = AuditContext { rolled_back, ..context };
         let (text, kept_cut) = match output.full {
             Some(full) => (full.text, full.cut),
             None => (output.text, shown_cut),
@@ -117,8 +117,8 @@ impl Guard {
             background: output.background,
             raw_digest,
         };
-        let said = AuditContext { egress: &output.egress, ..said };
-        let recorded = self.finish(session, recording, ending, said).await?;
+        let context = AuditContext { egress: &output.egress, ..context };
+        let recorded = self.finish(session, recording, ending, context).await?;
         if let Some(rolled_back) = rolled_back {
             self.tell(session, &recorded.opened, || ToolEvent::Rollback { rolled_back });
         }
@@ -132,13 +132,13 @@ impl Guard {
         session: &Session,
         recording: Recording,
         ending: Ending,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<Recorded, CallError> {
         let recorded = recording.close(ending).await.map_err(CallError::ResultNotRecorded)?;
         let failed = recorded.closed.status != Status::Completed;
         let reason = failed.then(|| reason_in(&recorded.text)).flatten();
-        let said = AuditContext { reason, ..said };
-        self.audit_closed(session, &recorded.opened, &recorded.closed, said)
+        let context = AuditContext { reason, ..context };
+        self.audit_closed(session, &recorded.opened, &recorded.closed, context)
             .map_err(CallError::NotAudited)?;
         Ok(recorded)
     }

@@ -86,7 +86,7 @@ impl Guard {
             Ok(Ok(ended)) => ended,
             Ok(Err(panic)) => Err(ToolError::new(
                 ToolErrorCategory::PermanentFailure,
-                format!("the tool stopped unexpectedly: {}", said(panic.as_ref())),
+                format!("the tool stopped unexpectedly: {}", panic_message(panic.as_ref())),
             )),
             Err(_) => Err(ToolError::new(
                 ToolErrorCategory::Timeout,
@@ -146,7 +146,7 @@ fn status_of(category: ToolErrorCategory) -> Status {
     }
 }
 
-fn said(panic: &(dyn std::any::Any + Send)) -> &str {
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> &str {
     panic
         .downcast_ref::<&str>()
         .copied()

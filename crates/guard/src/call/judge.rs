@@ -17,7 +17,7 @@ use crate::toolset::Toolset;
 #[derive(Debug)]
 pub(crate) enum Stopped {
     /// No person agreed.
-    Asked(Vec<Question>),
+    NeedsApproval(Vec<Question>),
     /// Gates denied the call.
     Denied(Vec<Reason>),
 }
@@ -26,7 +26,7 @@ impl Stopped {
     /// The rules that stopped the call, each after its gate.
     pub(crate) fn rules(&self) -> Vec<String> {
         match self {
-            Self::Asked(questions) => Question::rules(questions),
+            Self::NeedsApproval(questions) => Question::rules(questions),
             Self::Denied(reasons) => Reason::rules(reasons),
         }
     }
@@ -47,7 +47,7 @@ enum Reply {
     Agreed(Approval),
     Declined(Reason),
     Changed(Arc<Admitted>, String),
-    Nobody,
+    NoAnswer,
 }
 
 /// The outcome of asking for permission.
@@ -63,7 +63,7 @@ impl From<Decision> for Permission {
         match decision {
             Decision::Cleared(cleared) => Self::Given(cleared),
             Decision::Denied(reasons) => Self::Stopped(Stopped::Denied(reasons)),
-            Decision::Asked(questions) => Self::Stopped(Stopped::Asked(questions)),
+            Decision::NeedsApproval(questions) => Self::Stopped(Stopped::NeedsApproval(questions)),
         }
     }
 }
@@ -126,18 +126,20 @@ impl Guard {
         changed_by: Option<String>,
     ) -> Permission {
         let questions = match self.decision(performer, admitted, scene) {
-            Decision::Asked(questions) => questions,
+            Decision::NeedsApproval(questions) => questions,
             decided => return decided.into(),
         };
         let Some(question) = questions.first() else {
-            return Permission::Stopped(Stopped::Asked(questions));
+            return Permission::Stopped(Stopped::NeedsApproval(questions));
         };
         if let Some(reason) = self.no_question(performer, admitted, scene, question, &changed_by) {
             return Permission::Stopped(Stopped::Denied(vec![reason]));
         }
         let approval = match (changed_by, performer) {
             (Some(by), _) => Approval::by(by),
-            (None, Performer::Host) => return Permission::Stopped(Stopped::Asked(questions)),
+            (None, Performer::Host) => {
+                return Permission::Stopped(Stopped::NeedsApproval(questions));
+            }
             (None, Performer::Guard(tools)) => {
                 match self.ask(session, tools, admitted, scene, &questions).await {
                     Reply::Agreed(approval) => approval,
@@ -145,7 +147,9 @@ impl Guard {
                     Reply::Declined(reason) => {
                         return Permission::Stopped(Stopped::Denied(vec![reason]));
                     }
-                    Reply::Nobody => return Permission::Stopped(Stopped::Asked(questions)),
+                    Reply::NoAnswer => {
+                        return Permission::Stopped(Stopped::NeedsApproval(questions));
+                    }
                 }
             }
         };
@@ -202,7 +206,7 @@ impl Guard {
         questions: &[Question],
     ) -> Reply {
         let (Some(approver), Some(question)) = (self.approver(), questions.first()) else {
-            return Reply::Nobody;
+            return Reply::NoAnswer;
         };
         let mut wrong: Option<String> = None;
         loop {
@@ -216,7 +220,7 @@ impl Guard {
                 wrong: wrong.as_deref(),
             };
             return match approver.ask(&request).await {
-                ApprovalReply::Nobody => Reply::Nobody,
+                ApprovalReply::NoAnswer => Reply::NoAnswer,
                 ApprovalReply::Agreed(approval) => Reply::Agreed(approval),
                 ApprovalReply::Declined { by, reason } => {
                     Reply::Declined(self.declined(question, &by, reason.as_deref()))

@@ -68,11 +68,11 @@ impl Session {
         };
         let Ruling { admitted, outcome, consulted } =
             guard.judge(self, Performer::Guard(&tools), admitted, &scene).await;
-        let said =
+        let context =
             AuditContext { claim_source: scene.claim_source, consulted, ..AuditContext::default() };
         let cleared = match outcome {
             Ok(cleared) => cleared,
-            Err(stopped) => return guard.stop(self, &admitted, stopped, &scene, said).await,
+            Err(stopped) => return guard.stop(self, &admitted, stopped, &scene, context).await,
         };
         let lookup = guard.look_up(self, &admitted, &around).await;
         let links = Links {
@@ -84,13 +84,13 @@ impl Session {
         let recording =
             match guard.open(self, &admitted, cleared.permitted(), links, &scene).await? {
                 Ok(recording) => recording,
-                Err(stopped) => return guard.stop(self, &admitted, stopped, &scene, said).await,
+                Err(stopped) => return guard.stop(self, &admitted, stopped, &scene, context).await,
             };
         let ended = match lookup.ended() {
             Some(ended) => ended,
             None => guard.execute(self, &recording, &cleared, &scene).await,
         };
-        let closed = guard.close(self, &admitted, recording, ended, said).await?;
+        let closed = guard.close(self, &admitted, recording, ended, context).await?;
         guard.keep(self, lookup, &closed);
         guard.guess_next(self, &admitted, &around);
         let shown = guard.filter(&closed, around.verbatim);

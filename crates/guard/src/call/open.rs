@@ -59,7 +59,7 @@ impl Guard {
 
     /// Records the intent of a call that its host permits itself or has already performed. No quota
     /// applies.
-    pub(crate) async fn open_unasked(
+    pub(crate) async fn open_without_quota(
         &self,
         session: &Session,
         opened: Opened,

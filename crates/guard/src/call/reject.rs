@@ -52,8 +52,8 @@ impl Guard {
         let nudge = session.went(failed(&call.tool, &call.arguments, &text, None));
         let rejected =
             Rejected { call: intent, status: Status::Refused, category, codes, answer: text };
-        let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
-        Ok(Answer { nudge, ..self.reject(session, rejected, Vec::new(), said).await? })
+        let context = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
+        Ok(Answer { nudge, ..self.reject(session, rejected, Vec::new(), context).await? })
     }
 
     /// Answers a call that contained only the model's thinking: nothing runs, and the thinking is
@@ -94,8 +94,8 @@ impl Guard {
         };
         // A model that repeats such calls is making no progress.
         let nudge = session.went(failed(&call.tool, &call.arguments, &rejected.answer, None));
-        let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
-        Ok(Answer { nudge, ..self.reject(session, rejected, Vec::new(), said).await? })
+        let context = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
+        Ok(Answer { nudge, ..self.reject(session, rejected, Vec::new(), context).await? })
     }
 
     /// Records a call that the gates denied, and tells the model why.
@@ -105,9 +105,9 @@ impl Guard {
         admitted: &Admitted,
         stopped: Stopped,
         scene: &Scene<'_>,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<Answer, CallError> {
-        let answer = self.deny_admitted(session, admitted, stopped, scene, said).await?;
+        let answer = self.deny_admitted(session, admitted, stopped, scene, context).await?;
         let (call, tool) = (admitted.call(), admitted.tool());
         let writes = tool.effects.writes;
         let nudge = session.went(failed(&tool.name, &call.arguments, &answer.text, writes));
@@ -121,14 +121,14 @@ impl Guard {
         admitted: &Admitted,
         stopped: Stopped,
         scene: &Scene<'_>,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<Answer, CallError> {
         let (call, tool) = (admitted.call(), admitted.tool());
         let mut intent = self
             .intent(call, &tool.name, admitted.exact_arguments(), scene)
             .map_err(CallError::NoRandomness)?;
         intent.origin = tool.origin.clone();
-        self.deny(session, intent, stopped, said).await
+        self.deny(session, intent, stopped, context).await
     }
 
     /// Records that a call was denied, and tells the model why.
@@ -137,14 +137,14 @@ impl Guard {
         session: &Session,
         mut intent: Opened,
         stopped: Stopped,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<Answer, CallError> {
         intent.rules = stopped.rules();
         let (category, codes, message, help, questions) = match stopped {
-            Stopped::Asked(questions) => (
+            Stopped::NeedsApproval(questions) => (
                 ToolErrorCategory::ConfirmationRequired,
                 questions.iter().map(|question| question.gate.to_string()).collect(),
-                asked(&questions),
+                approval_message(&questions),
                 Some("wait for the user's approval; do not report this call as done".to_owned()),
                 questions,
             ),
@@ -166,7 +166,7 @@ impl Guard {
         let text = self.redactor().redact(&feedback.format_for_llm()).into_owned();
         let rejected =
             Rejected { call: intent, status: Status::Denied, category, codes, answer: text };
-        self.reject(session, rejected, questions, said).await
+        self.reject(session, rejected, questions, context).await
     }
 
     async fn reject(
@@ -174,9 +174,9 @@ impl Guard {
         session: &Session,
         rejected: Rejected,
         questions: Vec<Question>,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<Answer, CallError> {
-        self.record_rejected(session, &rejected, said).await?;
+        self.record_rejected(session, &rejected, context).await?;
         let Rejected { call: Opened { execution_id, .. }, status, category, codes, answer } =
             rejected;
         Ok(Answer {
@@ -204,13 +204,13 @@ impl Guard {
         &self,
         session: &Session,
         rejected: &Rejected,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<(), CallError> {
         let draft = Draft::Rejected(rejected.clone());
         let written = self.ledger().append(session.id(), draft, Vec::new()).await;
         session.note(written.map_err(CallError::NotRecorded)?, Vec::new());
         self.tell(session, &rejected.call, || rejected.into());
-        self.audit_rejected(session, rejected, said).map_err(CallError::NotAudited)
+        self.audit_rejected(session, rejected, context).map_err(CallError::NotAudited)
     }
 }
 
@@ -223,7 +223,7 @@ fn failed<'s>(
     Step { tool, arguments, result, ending: Ending::Failed, writes }
 }
 
-fn asked(questions: &[Question]) -> String {
+fn approval_message(questions: &[Question]) -> String {
     let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
     format!("nothing was executed: the call needs the user's approval first ({})", whys.join("; "))
 }

@@ -35,7 +35,7 @@ pub fn classify_issue(code: &str) -> ToolErrorCategory {
 pub fn classify_judged(judged: &Judged) -> Option<ToolErrorCategory> {
     match judged {
         Judged::Allowed { .. } => None,
-        Judged::Asked(_) => Some(ToolErrorCategory::ConfirmationRequired),
+        Judged::NeedsApproval(_) => Some(ToolErrorCategory::ConfirmationRequired),
         Judged::Denied(_) => Some(ToolErrorCategory::PolicyBlocked),
     }
 }

@@ -74,7 +74,7 @@ pub enum AdversarialOptionsError {
 impl AdversarialOptions {
     /// Whether a model is configured and to be asked.
     #[must_use]
-    pub fn is_asked(&self) -> bool {
+    pub fn consults_model(&self) -> bool {
         self.enabled && !(self.url.is_empty() && self.provider.is_empty())
     }
 
@@ -189,14 +189,14 @@ impl AdversarialSettings {
             caller: Option<&'j str>,
             claim_source: Option<&'j str>,
         }
-        let said = Judged {
+        let judged = Judged {
             tool: &call.tool().name,
             parameters: redactor.redact_exact(call.exact_arguments()),
             phase: scene.phase.name(),
             caller: scene.caller,
             claim_source: scene.claim_source,
         };
-        let encoded = in_fence(&serde_json::to_string(&said).ok()?);
+        let encoded = in_fence(&serde_json::to_string(&judged).ok()?);
         if encoded.len() > LONGEST {
             return None;
         }

@@ -32,8 +32,12 @@ impl Clearance {
         Self { call: Arc::clone(call), ground: Ground::Policy(matched) }
     }
 
-    pub(super) fn by_approval(call: &Arc<Admitted>, agreed: Agreed, asked: &[Question]) -> Self {
-        let ground = Ground::Approval(agreed, Question::rules(asked));
+    pub(super) fn by_approval(
+        call: &Arc<Admitted>,
+        agreed: Agreed,
+        questions: &[Question],
+    ) -> Self {
+        let ground = Ground::Approval(agreed, Question::rules(questions));
         Self { call: Arc::clone(call), ground }
     }
 
@@ -117,8 +121,8 @@ mod tests {
         else {
             panic!("not by policy")
         };
-        let said = (permit.call().digest(), permit.execution_id(), permit.attempt());
-        assert_eq!(said, (call.digest(), "ex_1", 2));
+        let permitted = (permit.call().digest(), permit.execution_id(), permit.attempt());
+        assert_eq!(permitted, (call.digest(), "ex_1", 2));
         assert_eq!(permit.basis().matched, ["policy: reading"]);
         let agreed = Agreed { by: "ada".to_owned(), reason: None, uses: None };
         let clearance = Clearance::by_approval(&call, agreed, &[]);

@@ -79,10 +79,10 @@ mod tests {
     #[test]
     fn a_rule_that_matches_no_tool_is_named_with_the_tool_that_is_meant() {
         let tools = ["orders__cancel_order", "orders__list_orders"];
-        let told =
+        let warnings =
             idle(&["cancel_order", "orders__*", "shell"], &["*order", "refund"], &tools, &[]);
         assert_eq!(
-            told,
+            warnings,
             ["the rule `tools.permissions.rules[0]` for `cancel_order` matches no tool; did you \
                  mean `orders__cancel_order`?"]
         );

@@ -221,7 +221,7 @@ fn words(command: &Command) -> Vec<&Word> {
     let looked_for = matches!(program, "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" | "sed")
         .then(|| args.iter().position(|word| !word.text.starts_with('-')))
         .flatten();
-    let said = |at: usize| {
+    let is_message = |at: usize| {
         let before = at.checked_sub(1).and_then(|before| args.get(before));
         matches!(program, "git" | "gh" | "jj" | "hg")
             && before.is_some_and(|w| {
@@ -232,8 +232,10 @@ fn words(command: &Command) -> Vec<&Word> {
             })
     };
     let printed = matches!(program, "echo" | "printf");
-    let named =
-        args.iter().enumerate().filter(|(at, _)| !printed && Some(*at) != looked_for && !said(*at));
+    let named = args
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !printed && Some(*at) != looked_for && !is_message(*at));
     let redirected = command.redirects.iter().filter_map(|redirect| match &redirect.target {
         Target::File(word) => Some(word),
         _ => None,

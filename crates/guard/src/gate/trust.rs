@@ -159,12 +159,13 @@ impl TrustSettings {
 
     /// The trust that this tool needs, and whether the operator configured it.
     pub(super) fn need(&self, tool: &Tool) -> (TrustLevel, bool) {
-        let said = |name: &str| {
+        let configured = |name: &str| {
             let named = self.needs.iter().filter(|(pattern, _)| pattern.is_match(name));
             named.map(|(_, level)| *level).max()
         };
-        let own = said(&tool.name).map_or_else(|| (usual_need(tool), false), |level| (level, true));
-        match other_name(&tool.name).and_then(said) {
+        let own =
+            configured(&tool.name).map_or_else(|| (usual_need(tool), false), |level| (level, true));
+        match other_name(&tool.name).and_then(configured) {
             Some(other) if other > own.0 => (other, true),
             _ => own,
         }

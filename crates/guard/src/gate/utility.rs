@@ -234,8 +234,8 @@ fn expected_cost(call: &Admitted, scene: &Scene<'_>) -> f64 {
         tokens += in_tokens(recent.result_chars);
     }
     let result = if calls > 0.0 { tokens / calls } else { USUAL_TOKENS };
-    let asked = in_tokens(call.call().arguments.as_str().len());
-    ((result + asked) / FULL_TOKENS).min(1.0)
+    let argument_tokens = in_tokens(call.call().arguments.as_str().len());
+    ((result + argument_tokens) / FULL_TOKENS).min(1.0)
 }
 
 fn in_tokens(chars: usize) -> f64 {

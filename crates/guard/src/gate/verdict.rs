@@ -151,7 +151,8 @@ impl Question {
 
     /// The rules that ask these questions, each after its gate.
     pub(crate) fn rules(questions: &[Self]) -> Vec<String> {
-        let rule = |asked: &Self| asked.matched.as_ref().map(|rule| in_words(asked.gate, rule));
+        let rule =
+            |question: &Self| question.matched.as_ref().map(|rule| in_words(question.gate, rule));
         questions.iter().filter_map(rule).collect()
     }
 }
@@ -180,7 +181,7 @@ pub enum Judged {
         matched: Vec<(GateId, String)>,
     },
     /// No gate denies it, but some ask.
-    Asked(Vec<Question>),
+    NeedsApproval(Vec<Question>),
     /// Some gates deny it.
     Denied(Vec<Reason>),
 }
@@ -189,13 +190,13 @@ pub enum Judged {
 /// the verdicts does not matter, and an additional verdict never loosens the result.
 #[must_use]
 pub fn combine(verdicts: impl IntoIterator<Item = (GateId, Verdict)>) -> Judged {
-    let (mut allowed, mut asked, mut denied) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut allowed, mut questions, mut denied) = (Vec::new(), Vec::new(), Vec::new());
     let mut any = false;
     for (gate, verdict) in verdicts {
         any = true;
         match verdict {
             Verdict::Allow { matched } => allowed.extend(matched.map(|rule| (gate, rule))),
-            Verdict::Ask(question) => asked.push(question),
+            Verdict::Ask(question) => questions.push(question),
             Verdict::Deny(reason) => denied.push(reason),
         }
     }
@@ -209,12 +210,12 @@ pub fn combine(verdicts: impl IntoIterator<Item = (GateId, Verdict)>) -> Judged 
         });
     }
     allowed.sort();
-    asked.sort();
+    questions.sort();
     denied.sort();
     if !denied.is_empty() {
         Judged::Denied(denied)
-    } else if !asked.is_empty() {
-        Judged::Asked(asked)
+    } else if !questions.is_empty() {
+        Judged::NeedsApproval(questions)
     } else {
         Judged::Allowed { matched: allowed }
     }

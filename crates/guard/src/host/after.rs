@@ -60,7 +60,7 @@ impl Session {
                 opened.origin = tool.origin.clone();
                 opened.permit = self.host_basis();
                 // The call has already run, so no quota can stop it.
-                guard.open_unasked(self, opened).await?
+                guard.open_without_quota(self, opened).await?
             }
         };
         if running {
@@ -83,8 +83,8 @@ impl Session {
         let recorded = guard.finish(self, recording, ending, AuditContext::default()).await?;
         let nudge = repetition::after(guard, self, hosted, around, &recorded.closed);
         let id = guard.id_beside(&recorded.opened.execution_id);
-        let told: Vec<String> = nudge.into_iter().chain(id).collect();
-        Ok((!told.is_empty()).then(|| told.join("\n")))
+        let notes: Vec<String> = nudge.into_iter().chain(id).collect();
+        Ok((!notes.is_empty()).then(|| notes.join("\n")))
     }
 
     /// Closes the receipt of a call that the host did not make after all, because a person denied
@@ -105,8 +105,8 @@ impl Session {
             text: "the host did not make the call".to_owned(),
             ..Ending::default()
         };
-        let said = AuditContext { not_made: true, ..AuditContext::default() };
-        guard.finish(self, recording, ending, said).await.map(drop)
+        let context = AuditContext { not_made: true, ..AuditContext::default() };
+        guard.finish(self, recording, ending, context).await.map(drop)
     }
 }
 

@@ -24,7 +24,7 @@ pub enum Asking {
     /// The host can ask a person, and reports the answer: see [`Session::decided`].
     Reported,
     /// No person can be asked, so a call that needs agreement is denied.
-    Nobody,
+    Unattended,
     /// The user has switched questions off. A call that cannot be undone or that changes a
     /// protected place is denied; any other may run, with a note.
     SwitchedOff,
@@ -67,7 +67,7 @@ fn not_judged(tool: &str) -> Reason {
 }
 
 /// The note about what would have been asked if questions were not switched off.
-fn unasked(questions: &[Question]) -> String {
+fn switched_off_note(questions: &[Question]) -> String {
     let whys: Vec<&str> = questions.iter().map(|question| question.why.as_str()).collect();
     format!(
         "approval prompts are turned off; otherwise the user would be asked for approval: {}",
@@ -147,8 +147,8 @@ impl Session {
             guard.intent(call, &tool.name, arguments, &scene).map_err(CallError::NoRandomness)?;
         intent.origin = tool.origin.clone();
         let stopped = Stopped::Denied(reasons.clone());
-        let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
-        let denied = guard.deny(self, intent, stopped, said).await?;
+        let context = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
+        let denied = guard.deny(self, intent, stopped, context).await?;
         Ok(Before::new(Judged::Denied(reasons), Some(denied.execution_id)))
     }
 
@@ -169,13 +169,13 @@ impl Session {
         admitted: &Admitted,
         stopped: Stopped,
         scene: &Scene<'_>,
-        said: AuditContext<'_>,
+        context: AuditContext<'_>,
     ) -> Result<Before, CallError> {
         let reasons = match &stopped {
             Stopped::Denied(reasons) => reasons.clone(),
-            Stopped::Asked(_) => Vec::new(),
+            Stopped::NeedsApproval(_) => Vec::new(),
         };
-        let denied = self.guard().deny_admitted(self, admitted, stopped, scene, said).await?;
+        let denied = self.guard().deny_admitted(self, admitted, stopped, scene, context).await?;
         let id = denied.execution_id;
         let reasons = reasons.into_iter().map(|reason| with_command(reason, &id)).collect();
         Ok(Before::new(Judged::Denied(reasons), Some(id)))
@@ -195,18 +195,18 @@ impl Guard {
         let scene = session.scene(&held, around, self.workspace(), self.clock().wall());
         let ruling = self.judge(session, Performer::Host, admitted, &scene).await;
         let Ruling { admitted, outcome, consulted } = ruling;
-        let said =
+        let context =
             AuditContext { claim_source: scene.claim_source, consulted, ..AuditContext::default() };
-        let (judged, permitted, unasked) = for_host(outcome, session.host_basis(), asking);
+        let (judged, permitted, switched_off) = for_host(outcome, session.host_basis(), asking);
         let secret = secrets::note(&admitted, self.runs_commands(&admitted.tool().name));
-        let mut notes: Vec<String> = secret.into_iter().chain(unasked).collect();
+        let mut notes: Vec<String> = secret.into_iter().chain(switched_off).collect();
         if let Judged::Denied(reasons) = judged {
             let denied =
-                session.deny_host(&admitted, Stopped::Denied(reasons), &scene, said).await?;
+                session.deny_host(&admitted, Stopped::Denied(reasons), &scene, context).await?;
             return Ok(Before { notes, ..denied });
         }
         notes.extend(repetition::before(self, session, &admitted, around));
-        if let (Judged::Asked(questions), Asking::Reported) = (&judged, asking) {
+        if let (Judged::NeedsApproval(questions), Asking::Reported) = (&judged, asking) {
             let (around, questions) = (around.clone(), questions.clone());
             let undecided = Some(Undecided { admitted, around, questions });
             return Ok(Before { judged, notes, execution_id: None, undecided });
@@ -219,7 +219,7 @@ impl Guard {
         match session.open_host(&admitted, permitted, &scene).await? {
             Ok(execution_id) => Ok(Before { notes, ..Before::new(judged, Some(execution_id)) }),
             Err(stopped) => {
-                let denied = session.deny_host(&admitted, stopped, &scene, said).await?;
+                let denied = session.deny_host(&admitted, stopped, &scene, context).await?;
                 Ok(Before { notes, ..denied })
             }
         }
@@ -242,16 +242,16 @@ fn for_host(
             let rules = Reason::rules(&reasons);
             return (Judged::Denied(reasons), Permitted { basis: host, rules }, None);
         }
-        Err(Stopped::Asked(questions)) => questions,
+        Err(Stopped::NeedsApproval(questions)) => questions,
     };
     let permitted = Permitted { basis: host, rules: Question::rules(&questions) };
     match asking {
-        Asking::Person | Asking::Reported => (Judged::Asked(questions), permitted, None),
+        Asking::Person | Asking::Reported => (Judged::NeedsApproval(questions), permitted, None),
         Asking::SwitchedOff if !questions.iter().any(|q| q.stake.is_lasting()) => {
-            let note = unasked(&questions);
+            let note = switched_off_note(&questions);
             (Judged::Allowed { matched: Vec::new() }, permitted, Some(note))
         }
-        Asking::Nobody | Asking::SwitchedOff => {
+        Asking::Unattended | Asking::SwitchedOff => {
             let reasons = questions.into_iter().map(not_agreed).collect();
             (Judged::Denied(reasons), permitted, None)
         }

@@ -49,7 +49,7 @@ impl Session {
         let Undecided { admitted, around, questions } = undecided;
         let held = self.hold(guard, around);
         let scene = self.scene(&held, around, guard.workspace(), guard.clock().wall());
-        let said = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
+        let context = AuditContext { claim_source: scene.claim_source, ..AuditContext::default() };
         let stopped = match answer {
             PersonsAnswer::Agreed => {
                 let basis = PermitBasis::Approval { who: who.to_owned(), reason: None, uses: None };
@@ -70,7 +70,7 @@ impl Session {
             }
             PersonsAnswer::Withdrawn => Stopped::Denied(questions.iter().map(withdrawn).collect()),
         };
-        self.deny_host(admitted, stopped, &scene, said).await
+        self.deny_host(admitted, stopped, &scene, context).await
     }
 }
 

@@ -35,7 +35,7 @@ pub fn review(transcript: &Transcript, first: usize, settings: &Settings) -> Rev
     let last = last.or_else(|| messages.iter().rposition(works));
     let end = last.map_or(0, |at| at + 1).max(first);
     let (mut blocking, mut doubted, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
-    for finding in said_from(transcript, first, settings) {
+    for finding in findings_from(transcript, first, settings) {
         let stops = finding.severity == Severity::Error;
         let absent = stops && finding.verdict == Verdict::Unsupported;
         if stops && finding.turn >= end {
@@ -61,7 +61,7 @@ pub fn review(transcript: &Transcript, first: usize, settings: &Settings) -> Rev
 
 /// The doubtful claims of the agent from message `first` on. Messages of sub-agents in the main
 /// agent's log are judged when the sub-agent stops.
-fn said_from(
+fn findings_from(
     transcript: &Transcript,
     first: usize,
     settings: &Settings,
@@ -85,10 +85,10 @@ fn repeated_at_the_end(
     let first = later.messages.len();
     let mut turns: Vec<usize> = doubted.iter().map(|finding| finding.turn).collect();
     turns.dedup();
-    let said = turns.iter().filter_map(|turn| transcript.messages.get(*turn));
-    later.messages.extend(said.map(|m| Message { calls: Vec::new(), ..m.clone() }));
+    let repeated = turns.iter().filter_map(|turn| transcript.messages.get(*turn));
+    later.messages.extend(repeated.map(|m| Message { calls: Vec::new(), ..m.clone() }));
     let absent = |f: &Finding| f.severity == Severity::Error && f.verdict == Verdict::Unsupported;
-    said_from(&later, first, settings).filter(absent).map(|finding| quoted(&finding)).collect()
+    findings_from(&later, first, settings).filter(absent).map(|finding| quoted(&finding)).collect()
 }
 
 fn speaks(message: &Message) -> bool {

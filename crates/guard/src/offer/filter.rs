@@ -118,11 +118,11 @@ impl ToolSchemaFilter {
     pub(super) async fn filter(
         &self,
         options: &ToolFilterOptions,
-        asked: &TurnContext<'_>,
+        turn: &TurnContext<'_>,
         embedder: &dyn Embedder,
     ) -> ToolFilterResult {
         let mut result = ToolFilterResult::default();
-        let scores = self.scores(asked.query, embedder).await;
+        let scores = self.scores(turn.query, embedder).await;
         let Ok(scores) = scores.inspect_err(|error| tracing::warn!("showing every tool: {error}"))
         else {
             let all = self.tools.iter();
@@ -132,10 +132,10 @@ impl ToolSchemaFilter {
         };
         let mut ranked = Vec::new();
         for (tool, score) in self.tools.iter().zip(scores) {
-            let boost = asked.boosts.get(&tool.name).copied().unwrap_or_default();
+            let boost = turn.boosts.get(&tool.name).copied().unwrap_or_default();
             let score = score.map(|score| score + boost);
             result.scores.extend(score.map(|score| (tool.name.clone(), score)));
-            let mut reasons = shown(tool, options, asked);
+            let mut reasons = shown(tool, options, turn);
             match score {
                 None => reasons.push(InclusionReason::NoEmbedding),
                 // A tool that is shown anyway does not use up a place.
@@ -168,10 +168,11 @@ impl ToolSchemaFilter {
     ) -> Result<Vec<Option<f64>>, EmbedderError> {
         let missing = || EmbedderError("the tools have no embeddings".to_owned());
         let embeddings = self.embeddings.as_ref().ok_or_else(missing)?;
-        let asked = embedder.embed(&[query.to_owned()]).await?;
-        let asked = asked.first().filter(|one| !one.is_empty());
-        let asked = asked.ok_or_else(|| EmbedderError("it returned no embedding".to_owned()))?;
-        Ok(embeddings.iter().map(|tool| Some(cosine(asked, tool)?.max(0.0))).collect())
+        let query_embedding = embedder.embed(&[query.to_owned()]).await?;
+        let query_embedding = query_embedding.first().filter(|one| !one.is_empty());
+        let query_embedding =
+            query_embedding.ok_or_else(|| EmbedderError("it returned no embedding".to_owned()))?;
+        Ok(embeddings.iter().map(|tool| Some(cosine(query_embedding, tool)?.max(0.0))).collect())
     }
 }
 
@@ -187,18 +188,14 @@ fn text_of(tool: &Tool) -> String {
 }
 
 /// The reasons to show a tool regardless of its similarity to the request.
-fn shown(
-    tool: &Tool,
-    options: &ToolFilterOptions,
-    asked: &TurnContext<'_>,
-) -> Vec<InclusionReason> {
+fn shown(tool: &Tool, options: &ToolFilterOptions, turn: &TurnContext<'_>) -> Vec<InclusionReason> {
     let short = tool.description.split_whitespace().count() < options.min_description_words;
     let reasons = [
         // Any result may be cut, so this tool is needed whatever the request is about.
         (tool.name == READ_OVERFLOW, InclusionReason::AlwaysOn),
         (options.always_on.contains(&tool.name), InclusionReason::AlwaysOn),
-        (asked.named.contains(&tool.name), InclusionReason::NameMentioned),
-        (asked.referenced.contains(&tool.name), InclusionReason::Referenced),
+        (turn.named.contains(&tool.name), InclusionReason::NameMentioned),
+        (turn.referenced.contains(&tool.name), InclusionReason::Referenced),
         (short, InclusionReason::ShortDescription),
     ];
     reasons.into_iter().filter_map(|(is, reason)| is.then_some(reason)).collect()

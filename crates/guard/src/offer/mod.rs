@@ -129,9 +129,9 @@ impl Guard {
         let filter = self.filter_of(&offer.tools, embedder).await;
         let referenced = session.record().calls.referenced().clone();
         let named = named(query, offer.tools.iter().map(|tool| &tool.name));
-        let asked =
+        let turn =
             TurnContext { query, named: &named, referenced: &referenced, boosts: &offer.boosts };
-        let result = filter.filter(options, &asked, embedder).await;
+        let result = filter.filter(options, &turn, embedder).await;
         let dependencies = &self.policy().settings.dependencies;
         offer.tools.retain(|tool| result.included.contains_key(&tool.name));
         offer.boosts.retain(|tool, _| result.included.contains_key(tool));

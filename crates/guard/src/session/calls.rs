@@ -29,7 +29,7 @@ impl Calls {
     /// Updates which tools are running and have completed.
     pub(super) fn apply(&mut self, draft: &Draft) {
         match draft {
-            Draft::Said(said) if said.role == Role::User && said.caller_id.is_none() => {
+            Draft::Said(message) if message.role == Role::User && message.caller_id.is_none() => {
                 self.referenced.clear();
             }
             Draft::Rejected(rejected) => {

@@ -94,7 +94,7 @@ impl Guard {
         }
         match self.gates().decide(admitted, scene, self.approvals()) {
             Decision::Cleared(cleared) => Some(cleared),
-            Decision::Denied(_) | Decision::Asked(_) => None,
+            Decision::Denied(_) | Decision::NeedsApproval(_) => None,
         }
     }
 

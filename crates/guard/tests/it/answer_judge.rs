@@ -13,7 +13,7 @@ use crate::desk::{run, session, shop, wait};
 #[derive(Default)]
 struct Says {
     reply: &'static str,
-    asked: AtomicUsize,
+    questions: AtomicUsize,
 }
 
 impl Judge for Says {
@@ -22,7 +22,7 @@ impl Judge for Says {
     }
 
     fn ask(&self, prompt: &Prompt) -> Result<Reply, String> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.questions.fetch_add(1, Ordering::Relaxed);
         assert!(prompt.question.contains("S1: "), "{}", prompt.question);
         match self.reply {
             "" => Err("it is away".to_owned()),
@@ -36,7 +36,7 @@ const OTHER_TOTAL: &str = r#"{"findings": [{"sentence": "S1", "verdict": "contra
     "says": "total is 529", "record": "R1", "quote": "\"total\":42.5", "confidence": 0.9}]}"#;
 
 /// Looks an order up, gives an answer, and verifies it. Also returns how often the judge was asked.
-fn said(reply: &'static str, answer: &str) -> (Verified, usize) {
+fn answered(reply: &'static str, answer: &str) -> (Verified, usize) {
     let judge = Arc::new(Says { reply, ..Says::default() });
     let live = LiveJudge::new(Arc::clone(&judge) as Arc<dyn Judge>, ReadingOptions::default());
     let guard = shop().answer_judge(Arc::new(live)).build().unwrap();
@@ -46,20 +46,20 @@ fn said(reply: &'static str, answer: &str) -> (Verified, usize) {
         run(&session, "get_order", r##"{"order_id":"#W1"}"##).await;
         session.verify(answer).await.unwrap()
     });
-    (verified, judge.asked.load(Ordering::Relaxed))
+    (verified, judge.questions.load(Ordering::Relaxed))
 }
 
 #[test]
 fn what_the_judge_cites_blocks() {
-    let (verified, asked) = said(OTHER_TOTAL, "The total is 529.");
-    assert_eq!((verified.disposition, asked), (Disposition::Block, 1));
+    let (verified, questions) = answered(OTHER_TOTAL, "The total is 529.");
+    assert_eq!((verified.disposition, questions), (Disposition::Block, 1));
     assert_eq!(verified.findings[0].grade, Grade::Read);
     assert!(verified.feedback.contains("total is 529"), "{}", verified.feedback);
     assert!(verified.feedback.contains("42.5"), "{}", verified.feedback);
 }
 
 #[test]
-fn what_nobody_can_cite_or_read_blocks_nothing() {
+fn what_cannot_be_cited_or_read_blocks_nothing() {
     let invented = r#"{"findings": [{"sentence": "S1", "verdict": "contradicted",
         "says": "total is 42.5", "record": "R1", "quote": "\"total\":529", "confidence": 1}]}"#;
     for (reply, why) in [
@@ -68,8 +68,8 @@ fn what_nobody_can_cite_or_read_blocks_nothing() {
         ("", Some("it is away")),
         ("all good", Some("the reply has no JSON object")),
     ] {
-        let (verified, asked) = said(reply, "The total is 42.5.");
-        assert_eq!((verified.disposition, asked), (Disposition::Pass, 1), "{reply}");
+        let (verified, questions) = answered(reply, "The total is 42.5.");
+        assert_eq!((verified.disposition, questions), (Disposition::Pass, 1), "{reply}");
         let unjudged = verified.unjudged.unwrap_or_default();
         assert_eq!(unjudged.is_empty(), why.is_none(), "{reply}: {unjudged}");
         assert!(unjudged.contains(why.unwrap_or_default()), "{unjudged}");
@@ -77,8 +77,9 @@ fn what_nobody_can_cite_or_read_blocks_nothing() {
 }
 
 #[test]
-fn nobody_is_asked_about_what_is_proven_or_empty() {
-    let (verified, asked) = said(r#"{"findings": []}"#, "Your order #W1 has been cancelled.");
-    assert_eq!((verified.disposition, asked), (Disposition::Block, 0));
-    assert_eq!(said("", " ").1, 0);
+fn no_judge_is_consulted_about_what_is_proven_or_empty() {
+    let (verified, questions) =
+        answered(r#"{"findings": []}"#, "Your order #W1 has been cancelled.");
+    assert_eq!((verified.disposition, questions), (Disposition::Block, 0));
+    assert_eq!(answered("", " ").1, 0);
 }

@@ -184,8 +184,8 @@ fn a_batch_cannot_overshoot_the_quota() {
 struct Somebody(bool);
 
 impl Approver for Somebody {
-    fn ask<'a>(&'a self, asked: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
-        assert_eq!((asked.session, asked.call_id, asked.questions.len()), ("s", "", 1));
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
+        assert_eq!((request.session, request.call_id, request.questions.len()), ("s", "", 1));
         let declined = || ApprovalReply::Declined {
             by: "maria".to_owned(),
             reason: Some("not before noon".to_owned()),
@@ -196,7 +196,7 @@ impl Approver for Somebody {
 }
 
 #[test]
-fn who_agreed_stands_in_the_receipt() {
+fn the_receipt_names_who_agreed() {
     let asking = || cancel().asking("it cannot be undone");
     let maria = PermitBasis::Approval {
         who: "maria".to_owned(),
@@ -248,7 +248,7 @@ fn an_approval_holds_for_one_call_with_these_arguments_once() {
 /// The ledger is on disk, so that another process honours the approval; only one of many calls uses
 /// it up.
 #[test]
-fn an_approval_that_was_given_ahead_stands_in_the_ledger() {
+fn an_approval_that_was_given_ahead_is_in_the_ledger() {
     let folder = tempfile::tempdir().unwrap();
     let state = StateFolder::at(folder.path());
     let clock = StillClock::at(NOW);
@@ -288,7 +288,7 @@ fn an_approval_that_was_given_ahead_stands_in_the_ledger() {
 }
 
 #[test]
-fn a_refusal_stands_until_somebody_agrees() {
+fn a_refusal_holds_until_somebody_agrees() {
     let guard = Guard::builder().executor(cancel().asking("it cannot be undone")).build().unwrap();
     let session = self::session(&guard, "s");
     let ask = || wait(run(&session, "cancel_order", "{\"order_id\":\"#W1\"}"));
@@ -310,13 +310,13 @@ fn a_refusal_stands_until_somebody_agrees() {
     decline();
     let refused = ask();
     assert_eq!(refused.status, Status::Denied);
-    let told = "ada did not approve this call: it was shipped";
-    assert!(refused.text.contains(told), "{}", refused.text);
+    let message = "ada did not approve this call: it was shipped";
+    assert!(refused.text.contains(message), "{}", refused.text);
     let receipt = guard.ledger().receipt(&refused.execution_id).unwrap().unwrap();
     assert_eq!(receipt.codes, ["approval_declined"]);
     assert!(!receipt.waits_for_approval());
     let other = wait(run(&session, "cancel_order", "{\"order_id\":\"#W2\"}"));
-    assert!(!other.text.contains(told), "other arguments are another call");
+    assert!(!other.text.contains(message), "other arguments are another call");
     approve(Approval::by("bob"));
     assert_eq!(ask().status, Status::Completed);
     assert!(ask().text.contains("approval first"), "used up, and not refused");
@@ -378,9 +378,9 @@ fn decided_on_once(first: &Guard, second: &Guard) {
 #[test]
 fn a_program_reads_the_result_as_it_is_recorded() {
     let long = "x".repeat(200_000);
-    let told = long.clone();
+    let text = long.clone();
     let log = FunctionExecutor::new(tool("log", json!({}), None), move |_: &Value| {
-        Ok::<_, ToolError>(told.clone())
+        Ok::<_, ToolError>(text.clone())
     });
     let settings = GuardSettings { show_id: ShowId::Trailer, ..GuardSettings::default() };
     let guard = shop().executor(log).settings(settings).build().unwrap();
@@ -452,10 +452,10 @@ fn hidden_thinking_is_stripped_at_admission_and_recorded_nowhere() {
 #[test]
 fn secrets_are_redacted_before_anything_is_stored() {
     let secret = ["sk_live_", "4eC39HqLyjWDarjtT1zdp7dc"].concat();
-    let told = secret.clone();
+    let key = secret.clone();
     let leaky = FunctionExecutor::new(
         tool("leak", json!({ "token": { "type": "string" } }), Some(false)),
-        move |_: &Value| Ok(json!({ "key": told, "note": "kept" })),
+        move |_: &Value| Ok(json!({ "key": key, "note": "kept" })),
     );
     let guard = shop().executor(leaky).build().unwrap();
     let session = session(&guard, "s");
@@ -520,7 +520,7 @@ fn hosts_that_execute_tools_themselves_get_receipts_too() {
 }
 
 #[test]
-fn a_cited_execution_stands_or_there_is_one_reason() {
+fn a_cited_execution_is_accepted_or_there_is_one_reason() {
     let clock = StillClock::at(NOW);
     let guard = shop().clock(clock.clone()).build().unwrap();
     let (ours, other) = (session(&guard, "ours"), session(&guard, "other"));
@@ -561,12 +561,12 @@ fn trust_of_a_turn_is_never_more_than_the_sessions() {
         ..SessionStart::default()
     };
     let session = guard.session(start).unwrap();
-    for (asked, recorded) in [
+    for (requested, recorded) in [
         (None, TrustLevel::Provisional),
         (Some(TrustLevel::Trusted), TrustLevel::Provisional),
         (Some(TrustLevel::Untrusted), TrustLevel::Untrusted),
     ] {
-        let around = Surroundings { trust: asked, ..Surroundings::default() };
+        let around = Surroundings { trust: requested, ..Surroundings::default() };
         let answer =
             wait(session.call(call("get_order", r##"{"order_id":"#W1"}"##), around)).unwrap();
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();

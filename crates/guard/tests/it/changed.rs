@@ -16,10 +16,10 @@ use crate::desk::{cancel, run, session, wait};
 struct Says(Mutex<VecDeque<ApprovalReply>>, Mutex<Vec<(Value, Option<String>)>>);
 
 impl Approver for Says {
-    fn ask<'a>(&'a self, asked: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
-        let told = (asked.arguments.value().clone(), asked.wrong.map(str::to_owned));
-        self.1.lock().unwrap().push(told);
-        let reply = self.0.lock().unwrap().pop_front().unwrap_or(ApprovalReply::Nobody);
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
+        let question = (request.arguments.value().clone(), request.wrong.map(str::to_owned));
+        self.1.lock().unwrap().push(question);
+        let reply = self.0.lock().unwrap().pop_front().unwrap_or(ApprovalReply::NoAnswer);
         Box::pin(async move { reply })
     }
 }
@@ -35,7 +35,7 @@ const OTHER: &str = r##"{"order_id":"#W2"}"##;
 fn what_a_person_writes_runs_where_it_fits_and_no_gate_denies() {
     let agreed = || ApprovalReply::Agreed(Approval::by("maria"));
     let denied = r##"{"permissions":{"rules":[{"tool":"cancel_order","pattern":"*#W9*","action":"deny"}]}}"##;
-    for (replies, asked, status, ran) in [
+    for (replies, count, status, ran) in [
         (vec![to(OTHER)], 1, Status::Completed, "#W2"),
         // Arguments that do not fit are asked about again, until they fit or the person decides.
         (vec![to("{"), to(r#"{"order_id":7}"#), to(OTHER)], 3, Status::Completed, "#W2"),
@@ -56,11 +56,11 @@ fn what_a_person_writes_runs_where_it_fits_and_no_gate_denies() {
         let session = session(&guard, "s");
         let answer = wait(run(&session, "cancel_order", WRITTEN));
         assert_eq!(answer.status, status, "{}", answer.text);
-        let told = says.1.lock().unwrap();
-        assert_eq!(told.len(), asked);
+        let questions = says.1.lock().unwrap();
+        assert_eq!(questions.len(), count);
         let first = (json!({ "order_id": "#W1" }), None);
-        assert_eq!(told[0], first);
-        assert!(told.iter().skip(1).all(|(_, wrong)| wrong.is_some()), "{told:?}");
+        assert_eq!(questions[0], first);
+        assert!(questions.iter().skip(1).all(|(_, wrong)| wrong.is_some()), "{questions:?}");
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
         assert_eq!(receipt.arguments, json!({ "order_id": ran }));
         let changed = ran == "#W2";

@@ -121,13 +121,14 @@ fn hostile_inputs_are_not_executed() {
 
 /// What a hook asks about, and what it allows silently.
 #[test]
-fn people_are_asked_about_what_nothing_brings_back() {
+fn what_nothing_brings_back_needs_approval() {
     let list = of_hooks();
     let kind = |command: &String| judge_command(command, &list).map(|refusal| refusal.kind);
     let page = |heading| inputs(IRREVERSIBLE, Some(heading));
-    let (asked, left) = (page("Asked about"), page("Left alone"));
-    assert!(asked.len() >= 70 && left.len() >= 80, "{} {}", asked.len(), left.len());
-    let wrong = asked.iter().filter(|command| kind(command) != Some(RefusalKind::Irreversible));
+    let (irreversible, left) = (page("Asked about"), page("Left alone"));
+    assert!(irreversible.len() >= 70 && left.len() >= 80, "{} {}", irreversible.len(), left.len());
+    let wrong =
+        irreversible.iter().filter(|command| kind(command) != Some(RefusalKind::Irreversible));
     let wrong: Vec<&String> = wrong.chain(left.iter().filter(|c| kind(c).is_some())).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
     for (heading, expected) in
@@ -141,7 +142,7 @@ fn people_are_asked_about_what_nothing_brings_back() {
 }
 
 #[test]
-fn people_are_asked_about_powershell_as_about_the_shell() {
+fn powershell_needs_approval_as_the_shell_does() {
     let command = CommandArgument { command: "/command".to_owned(), cwd: None };
     let options = BlocklistOptions {
         tools: [("PowerShell".to_owned(), command)].into(),

@@ -60,12 +60,12 @@ fn errors(program: &Path, library: &Path) -> Vec<String> {
         .arg(program)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    let errors: Vec<String> = said
+    let stderr = String::from_utf8_lossy(&ran.stderr).into_owned();
+    let errors: Vec<String> = stderr
         .lines()
         .filter(|line| line.starts_with("error") && !line.starts_with("error: aborting"))
         .map(str::to_owned)
         .collect();
-    assert_eq!(ran.status.success(), errors.is_empty(), "{said}");
+    assert_eq!(ran.status.success(), errors.is_empty(), "{stderr}");
     errors
 }

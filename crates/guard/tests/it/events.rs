@@ -12,12 +12,12 @@ use tokio::sync::broadcast::Receiver;
 
 use crate::desk::{call, run, session, shop, tool, wait};
 
-fn told(events: &mut Receiver<CallEvent>) -> Vec<CallEvent> {
+fn drained(events: &mut Receiver<CallEvent>) -> Vec<CallEvent> {
     std::iter::from_fn(|| events.try_recv().ok()).collect()
 }
 
 #[test]
-fn every_call_is_told_to_whoever_listens() {
+fn every_listener_hears_of_every_call() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
     // There is no subscriber yet.
@@ -28,8 +28,8 @@ fn every_call_is_told_to_whoever_listens() {
         let around = Surroundings { caller: Some("helper".to_owned()), ..Surroundings::default() };
         wait(session.call(call, around)).unwrap()
     });
-    let told: Vec<Value> =
-        told(&mut events).iter().map(|event| serde_json::to_value(event).unwrap()).collect();
+    let received: Vec<Value> =
+        drained(&mut events).iter().map(|event| serde_json::to_value(event).unwrap()).collect();
     let mut expected = Vec::new();
     let event = |event: &str, tool: &str, at: usize| {
         json!({
@@ -49,13 +49,13 @@ fn every_call_is_told_to_whoever_listens() {
     rejected["status"] = json!("refused");
     rejected["codes"] = json!(answers[2].codes);
     expected.push(rejected);
-    assert_eq!(told, expected);
+    assert_eq!(received, expected);
 }
 
 /// A shell prints three lines, one with a secret; each is reported as progress.
 #[test]
 #[cfg(target_os = "linux")]
-fn what_a_command_prints_is_told_while_it_runs() {
+fn listeners_hear_what_a_command_prints_while_it_runs() {
     let settings = GuardSettings::default();
     let shell = ShellExecutor::new(settings.shell.clone());
     let guard = Guard::builder().settings(settings).executor(shell);
@@ -69,7 +69,7 @@ fn what_a_command_prints_is_told_while_it_runs() {
     let answer = wait(run(&session, "shell", &arguments));
     assert_eq!(answer.status, Status::Completed, "{}", answer.text);
     let mut printed = [String::new(), String::new()];
-    for event in told(&mut events) {
+    for event in drained(&mut events) {
         if let ToolEvent::Output { stream, text } = event.what {
             printed[usize::from(stream == OutputStream::Stderr)].push_str(&text);
         }
@@ -80,7 +80,7 @@ fn what_a_command_prints_is_told_while_it_runs() {
 }
 
 #[test]
-fn a_call_that_is_given_up_is_told_as_cancelled() {
+fn a_call_that_is_given_up_is_reported_as_cancelled() {
     let guard = shop().executor(endless()).build().unwrap();
     let session = session(&guard, "s");
     let mut events = guard.events();
@@ -88,9 +88,10 @@ fn a_call_that_is_given_up_is_told_as_cancelled() {
         let running = session.call(call("wait", "{}"), Surroundings::default());
         assert!(tokio::time::timeout(Duration::from_millis(20), running).await.is_err());
     });
-    let told: Vec<ToolEvent> = told(&mut events).into_iter().map(|event| event.what).collect();
+    let received: Vec<ToolEvent> =
+        drained(&mut events).into_iter().map(|event| event.what).collect();
     assert_eq!(
-        told,
+        received,
         [
             ToolEvent::Opened,
             ToolEvent::Closed {

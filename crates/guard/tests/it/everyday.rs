@@ -68,17 +68,17 @@ fn ordinary_commands_are_left_alone() {
             );
         }
     }
-    let asked = counts.remove(&RefusalKind::Unread).unwrap_or(0);
+    let unread = counts.remove(&RefusalKind::Unread).unwrap_or(0);
     let irreversible = counts.remove(&RefusalKind::Irreversible).unwrap_or(0);
     let elevated = counts.remove(&RefusalKind::Elevated).unwrap_or(0);
     let refused: usize = counts.values().sum();
     println!(
-        "{} commands: {refused} refused, {asked} asked about, {irreversible} because nothing brings it back, {elevated} for another user's rights",
+        "{} commands: {refused} refused, {unread} asked about, {irreversible} because nothing brings it back, {elevated} for another user's rights",
         commands.len()
     );
     assert!(commands.len() > 500, "{}", commands.len());
     assert!(refused * 200 <= commands.len(), "{refused} of {} refused", commands.len());
-    assert!(asked * 50 <= commands.len(), "{asked} of {} asked about", commands.len());
+    assert!(unread * 50 <= commands.len(), "{unread} of {} asked about", commands.len());
     assert!(elevated * 100 <= commands.len(), "{elevated} of {}", commands.len());
     assert!(irreversible * 100 <= commands.len(), "{irreversible} of {}", commands.len());
 }
@@ -110,7 +110,7 @@ fn five_hundred() -> Option<Vec<(String, String)>> {
 }
 
 #[test]
-fn of_five_hundred_commands_at_most_five_are_asked_about() {
+fn of_five_hundred_commands_at_most_five_need_approval() {
     let Some(commands) = five_hundred() else {
         println!("not checked: the sessions do not lie beside this repository");
         return;
@@ -146,7 +146,7 @@ fn of_five_hundred_commands_at_most_five_are_asked_about() {
 /// them, so that the counts are meaningful. `-- --nocapture` prints the commands that are judged
 /// wrongly.
 #[test]
-fn the_commands_of_a_stranger_are_told_apart() {
+fn the_commands_of_a_stranger_are_distinguished() {
     let list = of_hooks().at(Path::new("/home/ada/src/shop"), Some("/home/ada"), None);
     let stopped = |text: &str, wanted: bool| {
         let commands = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -31,7 +31,7 @@ fn kept(folder: &TempDir, settings: GuardSettings) -> (Guard, Arc<AtomicUsize>) 
 }
 
 #[test]
-fn what_cannot_be_opened_is_said_before_anything_runs() {
+fn what_cannot_be_opened_is_reported_before_anything_runs() {
     type Spoil = fn(&StateFolder);
     let cases: [(&str, Spoil, &str); 4] = [
         (

@@ -82,7 +82,7 @@ impl Room {
 }
 
 #[test]
-fn lines_are_read_and_what_is_cut_is_said() {
+fn lines_are_read_and_cuts_are_reported() {
     let ten: String = (1..=10).map(|n| format!("line {n}\n")).collect();
     let room = Room::new(&[("ten", &ten), ("empty", ""), ("open", "a\nb"), ("one", "x\n")]);
     let cases: [(Value, &str); 9] = [
@@ -166,7 +166,7 @@ fn long_files_and_long_lines_are_cut_where_reading_can_go_on() {
 }
 
 #[test]
-fn what_is_no_text_or_no_file_is_told_apart() {
+fn what_is_no_text_or_no_file_is_distinguished() {
     let room = Room::new(&[("folder/x", "")]);
     fs::write(room.path("binary"), b"\x7fELF\0\0\0").unwrap();
     fs::write(room.path("latin"), b"caf\xe9\n").unwrap();
@@ -229,7 +229,7 @@ fn files_without_permission_are_refused_by_the_system() {
 }
 
 #[test]
-fn who_is_asked() {
+fn what_needs_approval() {
     let mut room = Room::new(&[("a", "x"), (".env", "KEY=1")]);
     let outside = tempfile::tempdir().unwrap();
     let beside = outside.path().canonicalize().unwrap();
@@ -251,11 +251,11 @@ fn who_is_asked() {
         ("write_file", "/etc/passwd", Provisional, false),
     ];
     let files: &dyn ErasedToolExecutor = &room.files;
-    for (tool, path, trust, asked) in cases {
+    for (tool, path, trust, needs_approval) in cases {
         room.stage.trust = trust;
         let call = call(tool, json!({"path": path}));
         let why = files.requires_confirmation(&call, &room.stage.scene());
-        assert_eq!(why.is_some(), asked, "{tool} {path} {trust:?}: {why:?}");
+        assert_eq!(why.is_some(), needs_approval, "{tool} {path} {trust:?}: {why:?}");
     }
     let stranger = call("other", json!({}));
     assert!(files.requires_confirmation(&stranger, &room.stage.scene()).is_some());

@@ -71,7 +71,7 @@ fn only_what_is_declared_harmless_is_tried_again_or_ahead() {
 }
 
 #[test]
-fn a_function_may_want_to_be_asked() {
+fn a_function_may_require_approval() {
     let stage = Stage::at(Path::new("/"));
     let silent = FunctionExecutor::new(Tool::named("t"), |_| Ok("done"));
     let asks = |executor: &FunctionExecutor, tool| {

@@ -24,7 +24,7 @@ fn hosted(id: &str, tool: &str, arguments: &Value) -> HostedCall {
 /// `None` if the call may not run.
 fn ran(session: &Session, call: &HostedCall, status: Status) -> Option<Vec<String>> {
     let around = Surroundings::default();
-    let before = wait(session.before(call, &around, Asking::Nobody)).unwrap();
+    let before = wait(session.before(call, &around, Asking::Unattended)).unwrap();
     if !matches!(before.judged, Judged::Allowed { .. }) {
         return None;
     }
@@ -64,7 +64,7 @@ fn a_lean_session_knows_what_completed_and_reads_the_rest() {
 
 #[test]
 fn repetition_is_noticed_as_if_every_event_were_a_process_of_its_own() {
-    let told = |lasting: bool| -> Vec<Vec<String>> {
+    let nudges = |lasting: bool| -> Vec<Vec<String>> {
         let guard = guard("{}");
         let begin = || {
             let start = SessionStart { id: Some("s".to_owned()), ..SessionStart::default() };
@@ -74,24 +74,24 @@ fn repetition_is_noticed_as_if_every_event_were_a_process_of_its_own() {
         let call = |at: usize| {
             let session = if lasting { one.clone() } else { begin() };
             let call = hosted(&at.to_string(), "look", &json!({ "at": "a" }));
-            let told = ran(&session, &call, Status::Failed).unwrap();
+            let texts = ran(&session, &call, Status::Failed).unwrap();
             // Ids differ between runs.
-            told.into_iter().map(|text| text.replace(char::is_numeric, "")).collect()
+            texts.into_iter().map(|text| text.replace(char::is_numeric, "")).collect()
         };
         (0..8).map(call).collect()
     };
-    let lasting = told(true);
+    let lasting = nudges(true);
     let noticed = lasting.iter().flatten().filter(|text| text.contains("look")).count();
     assert!(noticed > 0, "{lasting:?}");
-    let strip = |told: Vec<Vec<String>>| -> Vec<Vec<String>> {
+    let strip = |rounds: Vec<Vec<String>>| -> Vec<Vec<String>> {
         let keep = |texts: Vec<String>| {
             texts
                 .into_iter()
                 .map(|text| text.split("(execution_id").next().unwrap_or("").to_owned())
         };
-        told.into_iter().map(|texts| keep(texts).collect()).collect()
+        rounds.into_iter().map(|texts| keep(texts).collect()).collect()
     };
-    assert_eq!(strip(lasting), strip(told(false)));
+    assert_eq!(strip(lasting), strip(nudges(false)));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_host_that_knows_its_tools_has_calls_held_against_them() {
     for (number, (tool, arguments, expected)) in cases.iter().enumerate() {
         let call = hosted(&format!("call_{number}"), tool, arguments).call;
         let around = Surroundings::default();
-        let listed = session.before_listed(call, &tools, &around, Asking::Nobody);
+        let listed = session.before_listed(call, &tools, &around, Asking::Unattended);
         match (wait(listed).unwrap(), expected) {
             (Listed::Judged(hosted, before), Ok((tool, arguments))) => {
                 assert_eq!((&*hosted.tool.name, hosted.arguments.value()), (*tool, arguments));
@@ -145,9 +145,10 @@ fn rules_in_the_audit_log(options: &str, texts: &[&str], asking: Asking) -> Vec<
         let call = hosted(&number.to_string(), "read", &json!({ "path": text }));
         let before = wait(session.before(&call, &around, asking)).unwrap();
         let allowed = match before.undecided {
-            Some(asked) => {
-                let said = wait(session.decided(&asked, "ada", PersonsAnswer::Agreed)).unwrap();
-                matches!(said.judged, Judged::Allowed { .. })
+            Some(undecided) => {
+                let decided =
+                    wait(session.decided(&undecided, "ada", PersonsAnswer::Agreed)).unwrap();
+                matches!(decided.judged, Judged::Allowed { .. })
             }
             None => matches!(before.judged, Judged::Allowed { .. }),
         };
@@ -180,12 +181,12 @@ fn the_audit_log_names_the_rules_that_decided() {
             {"tool":"read","pattern":"may*","action":"ask"}]}}}"#;
     let texts = ["/a/.env", "/a/b", "no/a", "maybe"];
     let certain = ["policy: keys", "policy: reading is fine", "permission: read: no*"];
-    for asking in [Asking::Nobody, Asking::Reported] {
+    for asking in [Asking::Unattended, Asking::Reported] {
         let rules: Vec<_> = rules_in_the_audit_log(options, &texts, asking);
         let rules: Vec<&str> = rules.iter().map(|rule| rule.as_deref().unwrap()).collect();
         assert_eq!(rules, [&certain[..], &["permission: read: may*"]].concat());
     }
-    assert_eq!(rules_in_the_audit_log("{}", &["/a/.env"], Asking::Nobody), [None]);
+    assert_eq!(rules_in_the_audit_log("{}", &["/a/.env"], Asking::Unattended), [None]);
 }
 
 /// A call with thinking and this argument, from a host.
@@ -224,7 +225,7 @@ fn no_door_records_hidden_thinking() {
         r#"{"_tafc_think":"PRIVATE"} PRIVATE"#,
     ] {
         let call = ToolCall::new("5", "mail", arguments);
-        wait(session.before_listed(call, &tools, &around, Asking::Nobody)).unwrap();
+        wait(session.before_listed(call, &tools, &around, Asking::Unattended)).unwrap();
     }
     let arguments = json!({ "_tafc_think": "PRIVATE", "at": {} }).into();
     wait(wait(session.track("mail", &arguments, around)).unwrap().complete(json!("sent"))).unwrap();
@@ -242,15 +243,16 @@ fn a_host_makes_no_call_that_is_only_thinking() {
     let only = json!({ "_tafc_think": "PRIVATE" });
     let tools = HostTools::new([Tool::named("list")], guard.admission_settings());
     let call = ToolCall::new("2", "list", only.to_string());
-    let listed = wait(session.before_listed(call, &tools, &around, Asking::Nobody)).unwrap();
+    let listed = wait(session.before_listed(call, &tools, &around, Asking::Unattended)).unwrap();
     let Listed::Judged(_, listed) = listed else { panic!("{listed:?}") };
-    let plain = wait(session.before(&hosted("1", "list", &only), &around, Asking::Nobody)).unwrap();
+    let plain =
+        wait(session.before(&hosted("1", "list", &only), &around, Asking::Unattended)).unwrap();
     for before in [plain, listed] {
         let Judged::Denied(reasons) = &before.judged else { panic!("{before:?}") };
         assert_eq!(reasons[0].code, "only_thinking");
         assert!(before.execution_id.is_some());
     }
     // The host may call it without arguments.
-    let none = wait(session.before(&hosted("3", "list", &json!({})), &around, Asking::Nobody));
+    let none = wait(session.before(&hosted("3", "list", &json!({})), &around, Asking::Unattended));
     assert!(matches!(none.unwrap().judged, Judged::Allowed { .. }));
 }

@@ -134,7 +134,7 @@ fn a_host_s_calls_are_lowered_too() {
         HostedCall::new(call, Tool::named(name))
     };
     let judged = |id: &str, name: &str| {
-        wait(session.before(&hosted(id, name), &around, Asking::Nobody)).unwrap().judged
+        wait(session.before(&hosted(id, name), &around, Asking::Unattended)).unwrap().judged
     };
     assert!(matches!(judged("1", "mail"), Judged::Allowed { .. }));
     assert!(matches!(judged("2", "web_read"), Judged::Allowed { .. }));
@@ -161,7 +161,7 @@ fn an_approval_given_ahead_lets_a_host_s_call_through_once() {
     let judged = |id: &str| {
         let call = ToolCall::new(id, "mail", "{}");
         let mail = HostedCall::new(call, Tool::named("mail"));
-        wait(session.before(&mail, &around, Asking::Nobody)).unwrap()
+        wait(session.before(&mail, &around, Asking::Unattended)).unwrap()
     };
     let denied = judged("1");
     let Judged::Denied(reasons) = &denied.judged else { panic!("{denied:?}") };

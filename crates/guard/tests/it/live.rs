@@ -139,7 +139,7 @@ fn live_verdicts_and_their_replay_agree() {
 }
 
 #[test]
-fn what_the_model_is_told() {
+fn what_the_model_receives() {
     let guard = shop().build().unwrap();
     let session = session(&guard, "s");
     let verified = wait(session.verify("Your order #W1 has been cancelled.")).unwrap();
@@ -159,8 +159,8 @@ fn tools_that_answers_invent_are_counted() {
     let session = session(&guard, "s");
     wait(run(&session, "web_search", "{}"));
     for tool in ["WebSearch", "WebSearch", "cancel_order"] {
-        let said = format!("I used the {tool} tool to verify this information.");
-        let verified = wait(session.verify(&said)).unwrap();
+        let claim = format!("I used the {tool} tool to verify this information.");
+        let verified = wait(session.verify(&claim)).unwrap();
         assert_eq!(verified.findings.first().map(|found| found.code.0), Some("FK014"), "{tool}");
     }
     let mut stats = CallStats::default();

@@ -83,7 +83,7 @@ impl ToolExecutor for Pays {
 
 #[test]
 fn an_approval_is_of_one_number_and_not_of_its_neighbours() {
-    for (asked, other) in NEIGHBOURS {
+    for (number, other) in NEIGHBOURS {
         let folder = tempfile::tempdir().unwrap();
         let state = StateFolder::at(folder.path());
         let ran = Arc::new(Mutex::new(Vec::new()));
@@ -95,9 +95,9 @@ fn an_approval_is_of_one_number_and_not_of_its_neighbours() {
             let session = session(guard, "s");
             wait(run(&session, "pay", &format!("{{\"to\": [{{\"id\": {number}}}]}}")))
         };
-        let first = pay(&guard(), asked);
+        let first = pay(&guard(), number);
         assert_eq!(first.status, Status::Denied);
-        let shown = format!("{{\"to\":[{{\"id\":{asked}}}]}}");
+        let shown = format!("{{\"to\":[{{\"id\":{number}}}]}}");
         assert_eq!(first.questions[0].call, format!("pay {shown}"), "what is asked");
         // Another process approves it, like `approve` and the dashboard do.
         let theirs = guard();
@@ -107,9 +107,9 @@ fn an_approval_is_of_one_number_and_not_of_its_neighbours() {
         wait(theirs.approve("s", "pay", receipt.arguments_digest, approval)).unwrap();
         drop(theirs);
         let guard = guard();
-        assert_eq!(pay(&guard, other).status, Status::Denied, "{other} after {asked}");
-        let done = pay(&guard, asked);
-        assert_eq!(done.status, Status::Completed, "{asked}");
+        assert_eq!(pay(&guard, other).status, Status::Denied, "{other} after {number}");
+        let done = pay(&guard, number);
+        assert_eq!(done.status, Status::Completed, "{number}");
         assert_eq!(*ran.lock().unwrap(), std::slice::from_ref(&shown), "what runs");
         let exported = guard.ledger().export(&done.execution_id).unwrap().unwrap();
         assert_eq!(exported.verify(&guard.ledger().public_key()), Ok(()));
@@ -121,7 +121,7 @@ fn an_approval_is_of_one_number_and_not_of_its_neighbours() {
         let transcript = session(&guard, "s").transcript().unwrap();
         let calls = transcript.messages.iter().flat_map(|message| &message.calls);
         let last = calls.last().unwrap().arguments.as_str();
-        assert!(last.contains(asked), "{last}");
+        assert!(last.contains(number), "{last}");
     }
 }
 
@@ -174,8 +174,8 @@ fn results_are_cached_by_every_digit_and_functions_take_what_they_can_hold() {
 }
 
 #[test]
-fn hosts_get_what_they_asked_about() {
-    for (asked, other) in NEIGHBOURS {
+fn hosts_get_the_arguments_they_sent() {
+    for (number, other) in NEIGHBOURS {
         let guard = Guard::builder().build().unwrap();
         let session = guard.host_session(counterfoil_guard::SessionStart::default()).unwrap();
         let before = |number: &str| {
@@ -183,12 +183,12 @@ fn hosts_get_what_they_asked_about() {
             call.id = format!("call_{number}");
             let hosted = HostedCall::of_unknown(call, Origin::External);
             let around = Surroundings::default();
-            let before = wait(session.before(&hosted, &around, Asking::Nobody)).unwrap();
+            let before = wait(session.before(&hosted, &around, Asking::Unattended)).unwrap();
             assert!(matches!(before.judged, Judged::Allowed { .. }), "{before:?}");
             guard.ledger().receipt(&before.execution_id.unwrap()).unwrap().unwrap()
         };
-        let (one, two) = (before(asked), before(other));
-        assert_eq!(one.arguments.to_string(), format!("{{\"id\":{asked}}}"));
+        let (one, two) = (before(number), before(other));
+        assert_eq!(one.arguments.to_string(), format!("{{\"id\":{number}}}"));
         assert_ne!(one.arguments_digest, two.arguments_digest);
     }
 }

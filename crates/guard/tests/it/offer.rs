@@ -117,7 +117,7 @@ fn what_was_called_in_this_turn_stays() {
 /// A tool that waits for another is excluded, however similar it is to the request. Preferences
 /// raise its score, and met requirements are reported.
 #[test]
-fn dependencies_hold_behind_the_filter() {
+fn dependencies_hold_after_the_filter() {
     let mut options = filtering(1);
     options["tools"] = json!({ "dependencies": { "enabled": true, "rules": {
         "cancel_order": { "requires": ["find_order"] },
@@ -201,7 +201,7 @@ fn a_call_that_is_only_thinking_runs_nothing() {
 /// Treats songs and tunes as similar; can be told to fail.
 #[derive(Default)]
 struct Meanings {
-    asked: AtomicUsize,
+    questions: AtomicUsize,
     /// The number of the question that fails.
     fails: Option<usize>,
 }
@@ -212,13 +212,13 @@ impl Embedder for Meanings {
         texts: &'a [String],
     ) -> BoxFuture<'a, Result<Vec<Vec<f32>>, EmbedderError>> {
         // The tools are embedded first, then requests.
-        let asked = self.asked.fetch_add(1, Ordering::SeqCst);
+        let question = self.questions.fetch_add(1, Ordering::SeqCst);
         let place = |text: &String| {
             let sound = ["song", "tune"].iter().any(|word| text.contains(word));
             if sound { vec![1.0, 0.0] } else { vec![0.0, 1.0] }
         };
         let places: Vec<Vec<f32>> = texts.iter().map(place).collect();
-        let fails = self.fails == Some(asked);
+        let fails = self.fails == Some(question);
         Box::pin(async move {
             if fails { Err(EmbedderError("it is down".to_owned())) } else { Ok(places) }
         })
@@ -234,7 +234,7 @@ fn meanings_count() {
         let offer = offered(&session, "A tune, please");
         assert_eq!(offer.reasons["play_music"], [SimilarityRank]);
     }
-    assert_eq!(meanings.asked.load(Ordering::SeqCst), 4, "the tools once, each request");
+    assert_eq!(meanings.questions.load(Ordering::SeqCst), 4, "the tools once, each request");
 }
 
 /// INVARIANT: nothing is filtered if the request has no embedding.

@@ -59,7 +59,7 @@ fn a_long_result_is_shown_in_part_and_read_in_pieces() {
 }
 
 #[test]
-fn without_the_tool_nobody_is_sent_to_it() {
+fn without_the_tool_no_result_refers_to_it() {
     let settings = GuardSettings {
         overflow: OverflowOptions { max_chars: 2_000 }.resolve().unwrap(),
         ..GuardSettings::default()

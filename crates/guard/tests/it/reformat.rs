@@ -17,12 +17,12 @@ struct Says(&'static str, Mutex<Vec<String>>);
 impl Completion for Says {
     fn complete<'a>(&'a self, prompt: &'a str) -> BoxFuture<'a, Result<String, CompletionError>> {
         self.1.lock().unwrap().push(prompt.to_owned());
-        let said = self.0;
+        let reply = self.0;
         Box::pin(async move {
-            if said.is_empty() {
+            if reply.is_empty() {
                 return Err(CompletionError("it is down".to_owned()));
             }
-            Ok(said.to_owned())
+            Ok(reply.to_owned())
         })
     }
 }
@@ -50,7 +50,7 @@ const WRITTEN: &str = r#"{"input":{"to":"Ada","count":"2"}}"#;
 
 #[test]
 fn arguments_get_another_form_once_and_nothing_is_added() {
-    for (options, written, says, runs, asked) in [
+    for (options, written, says, runs, prompts) in [
         (ON, WRITTEN, r#"{"to":"Ada","count":2}"#, true, 1),
         (ON, WRITTEN, "```json\n{\"to\":\"Ada\",\"count\":2}\n```", true, 1),
         // A new value, arguments that still do not fit, and no answer.
@@ -70,9 +70,9 @@ fn arguments_get_another_form_once_and_nothing_is_added() {
         let answer = wait(session.call(call, Surroundings::default())).unwrap();
         let expected = if runs { Status::Completed } else { Status::Refused };
         assert_eq!(answer.status, expected, "{written} {}: {}", says.0, answer.text);
-        assert_eq!(says.1.lock().unwrap().len(), asked, "{written} {}", says.0);
+        assert_eq!(says.1.lock().unwrap().len(), prompts, "{written} {}", says.0);
         let receipt = guard.ledger().receipt(&answer.execution_id).unwrap().unwrap();
-        let repaired = runs && asked == 1;
+        let repaired = runs && prompts == 1;
         assert_eq!(receipt.emitted_arguments.as_deref(), repaired.then_some(written));
         assert_eq!(receipt.warnings.contains(&"REFORMATTED".to_owned()), repaired);
         if repaired {
@@ -82,7 +82,7 @@ fn arguments_get_another_form_once_and_nothing_is_added() {
 }
 
 #[test]
-fn a_tool_that_is_not_there_is_nobodys_to_repair() {
+fn a_call_of_a_missing_tool_is_not_repaired() {
     let says = Arc::new(Says(r#"{"to":"Ada","count":2}"#, Mutex::default()));
     let guard = guard(ON, &says);
     let session = guard.session(SessionStart::default()).unwrap();

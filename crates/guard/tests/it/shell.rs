@@ -346,12 +346,12 @@ fn confinement_says_what_is_not_held() {
     let room = Room::new();
     let confinement = room.run("true").confinement.unwrap();
     assert_eq!(confinement.profile, "off");
-    let said = confinement.not_held.join("; ");
+    let gaps = confinement.not_held.join("; ");
     for part in ["files outside the workspace", "the network", "other processes", "process group"] {
-        assert!(said.contains(part), "{said}");
+        assert!(gaps.contains(part), "{gaps}");
     }
     let root = is_root();
-    assert_eq!(said.contains("ran as root"), root, "{said}");
+    assert_eq!(gaps.contains("ran as root"), root, "{gaps}");
 }
 
 fn is_root() -> bool {
@@ -600,7 +600,7 @@ fn a_running_call_keeps_the_policy_it_started_with() {
 }
 
 #[test]
-fn trust_decides_what_is_asked() {
+fn trust_decides_what_needs_approval() {
     let mut room = Room::new();
     let root = room.path();
     let outside = tempfile::tempdir().unwrap();
@@ -618,7 +618,7 @@ fn trust_decides_what_is_asked() {
         "pwd; true || false",
         "[ -f src/a.rs ] && echo yes",
     ];
-    let asked = [
+    let questionable = [
         "cargo test",
         "touch x",
         "echo x > y",
@@ -652,7 +652,7 @@ fn trust_decides_what_is_asked() {
         "unparsable '",
         "",
     ];
-    for (trust, expects_harmless, expects_asked) in [
+    for (trust, expects_harmless, expects_question) in [
         (TrustLevel::Trusted, false, false),
         (TrustLevel::Provisional, false, true),
         (TrustLevel::Untrusted, false, true),
@@ -666,8 +666,8 @@ fn trust_decides_what_is_asked() {
         for command in harmless {
             assert_eq!(asks(command), expects_harmless, "{trust:?}: {command}");
         }
-        for command in asked.iter().filter(|command| !command.is_empty()) {
-            assert_eq!(asks(command), expects_asked, "{trust:?}: {command}");
+        for command in questionable.iter().filter(|command| !command.is_empty()) {
+            assert_eq!(asks(command), expects_question, "{trust:?}: {command}");
         }
         assert!(asks(""), "nothing to judge is asked at every trust");
     }

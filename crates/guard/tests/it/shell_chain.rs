@@ -131,7 +131,7 @@ fn a_command_has_a_receipt_with_its_exit_code_category_and_effects() {
 }
 
 #[test]
-fn nobody_gets_a_blocked_command_through() {
+fn no_trust_lets_a_blocked_command_through() {
     for trust in [TrustLevel::Untrusted, TrustLevel::Provisional, TrustLevel::Trusted] {
         let bench = bench(trust, Some(Arc::new(Yes)));
         for tool in ["shell", "bash"] {
@@ -144,7 +144,7 @@ fn nobody_gets_a_blocked_command_through() {
 }
 
 #[test]
-fn what_nothing_confines_is_asked_unless_the_turn_is_trusted() {
+fn what_nothing_confines_needs_approval_unless_the_turn_is_trusted() {
     let cases = [
         // Trust, whether a person can agree, command, whether it runs, who agreed.
         (TrustLevel::Trusted, false, "touch x", true, None),

@@ -99,12 +99,12 @@ const DECODING: &str = r#""speculation":{"mode":"decoding"}"#;
 const BALL: &str = r#"{"id":"ball"}"#;
 
 #[test]
-fn only_what_is_harmless_and_asks_nobody_runs_ahead() {
+fn only_what_is_harmless_and_needs_no_approval_runs_ahead() {
     let mcp = || Origin::Mcp { server: "s".to_owned() };
     let plain = |count: &Arc<AtomicUsize>| look_up(count, 0);
     let asking = |count: &Arc<AtomicUsize>| look_up(count, 0).asking("it costs money");
     let denied = r#","permissions":{"rules":[{"tool":"look_up","action":"deny"}]}"#;
-    let asked = r#","permissions":{"rules":[{"tool":"look_up","action":"ask"}]}"#;
+    let ask_rule = r#","permissions":{"rules":[{"tool":"look_up","action":"ask"}]}"#;
     let both = r#""speculation":{"mode":"both"}"#;
     let pattern = r#""speculation":{"mode":"pattern"}"#;
     wait(async {
@@ -127,7 +127,7 @@ fn only_what_is_harmless_and_asks_nobody_runs_ahead() {
                 false,
             ),
             (Desk::with(&format!("{DECODING}{denied}"), plain), "look_up", BALL, false),
-            (Desk::with(&format!("{DECODING}{asked}"), plain), "look_up", BALL, false),
+            (Desk::with(&format!("{DECODING}{ask_rule}"), plain), "look_up", BALL, false),
             // What a third party declares about its tool does not count.
             (
                 Desk::with(DECODING, |count| reading("look_up", mcp(), count, 0)),
@@ -225,7 +225,7 @@ fn few_run_at_once_and_the_end_of_the_turn_ends_them() {
 }
 
 #[test]
-fn whoever_guesses_wrong_again_and_again_is_quiet_for_a_while() {
+fn repeated_wrong_guesses_pause_speculation() {
     wait(async {
         let options = r#""speculation":{"mode":"decoding","max_wasted":3,"pause_secs":60}"#;
         let desk = Desk::with(options, |count| look_up(count, 0));
@@ -312,8 +312,8 @@ fn the_audit_log_tells_what_ran_ahead() {
     let ids: Vec<_> = lines.iter().map(|line| line.execution_id.clone().unwrap()).collect();
     for (id, line) in ids.iter().zip(&lines) {
         let links = guard.ledger().receipt(id).unwrap().unwrap().links;
-        let told = (line.speculative, line.cached_from.clone());
-        assert_eq!(told, (links.speculative, links.cached_from));
+        let recorded = (line.speculative, line.cached_from.clone());
+        assert_eq!(recorded, (links.speculative, links.cached_from));
     }
     let marks = |line: &AuditEntry| (line.speculative, line.cached_from.clone());
     let expected = [(true, None), (false, Some(ids[0].clone()))];

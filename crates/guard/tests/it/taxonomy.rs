@@ -163,7 +163,7 @@ fn refusals_have_one_category() {
         help: None,
     };
     assert_eq!(classify_judged(&Judged::Allowed { matched: Vec::new() }), None);
-    assert_eq!(classify_judged(&Judged::Asked(Vec::new())), Some(ConfirmationRequired));
+    assert_eq!(classify_judged(&Judged::NeedsApproval(Vec::new())), Some(ConfirmationRequired));
     assert_eq!(classify_judged(&Judged::Denied(vec![reason])), Some(PolicyBlocked));
 }
 

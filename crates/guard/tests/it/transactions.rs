@@ -143,8 +143,11 @@ fn a_failed_command_is_undone() {
         let answer = bench.run(command);
         assert_eq!(answer.exit_code, Some(code), "{command}: {}", answer.text);
         assert_eq!(answer.status, Status::RolledBack, "{command}: {}", answer.text);
-        let mut told = std::iter::from_fn(|| events.try_recv().ok());
-        assert!(told.any(|event| matches!(event.what, ToolEvent::Rollback { .. })), "{command}");
+        let mut received = std::iter::from_fn(|| events.try_recv().ok());
+        assert!(
+            received.any(|event| matches!(event.what, ToolEvent::Rollback { .. })),
+            "{command}"
+        );
         assert_eq!(answer.category, Some(ToolErrorCategory::PermanentFailure));
         assert!(answer.text.contains("[undone: "), "{command}: {}", answer.text);
         let after = tree(&bench.work());
@@ -256,7 +259,7 @@ fn a_required_snapshot_over_the_cap_is_an_error() {
 
 /// INVARIANT: a snapshot is deleted with its command, whether it succeeded or was undone.
 #[test]
-fn no_snapshot_is_left_behind() {
+fn no_snapshot_remains() {
     let there = || -> BTreeSet<String> {
         let entries = fs::read_dir(std::env::temp_dir()).unwrap();
         let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

@@ -36,7 +36,7 @@ use server::{Server, answer};
 #[derive(Debug, Clone, Default)]
 struct Book {
     names: Arc<BTreeMap<String, Vec<IpAddr>>>,
-    asked: Arc<Mutex<Vec<String>>>,
+    lookups: Arc<Mutex<Vec<String>>>,
 }
 
 impl Book {
@@ -45,17 +45,17 @@ impl Book {
         let entries = names
             .iter()
             .map(|(name, found)| ((*name).to_owned(), found.iter().map(parse).collect()));
-        Self { names: Arc::new(entries.collect()), asked: Arc::default() }
+        Self { names: Arc::new(entries.collect()), lookups: Arc::default() }
     }
 
-    fn asked(&self) -> Vec<String> {
-        self.asked.lock().unwrap().clone()
+    fn lookups(&self) -> Vec<String> {
+        self.lookups.lock().unwrap().clone()
     }
 }
 
 impl Resolver for Book {
     fn resolve<'r>(&'r self, name: &'r str) -> BoxFuture<'r, io::Result<Vec<IpAddr>>> {
-        self.asked.lock().unwrap().push(name.to_owned());
+        self.lookups.lock().unwrap().push(name.to_owned());
         let found = self.names.get(name).cloned();
         Box::pin(async move { found.ok_or_else(|| io::ErrorKind::NotFound.into()) })
     }
@@ -88,13 +88,13 @@ fn failure(output: &ToolOutput) -> (ToolErrorCategory, &str) {
 }
 
 #[test]
-fn who_is_asked() {
+fn what_needs_approval() {
     let options = WebOptions {
         allow_private_hosts: vec!["localhost:3000".to_owned()],
         ..WebOptions::default()
     };
     let named = WebOptions { allow_domains: vec!["example.com".to_owned()], ..options.clone() };
-    let unasked = WebOptions { allow_unasked: true, ..options.clone() };
+    let without_approval = WebOptions { allow_unasked: true, ..options.clone() };
     use TrustLevel::{Provisional, Trusted, Untrusted};
     let cases: [(&WebOptions, &str, TrustLevel, bool); 10] = [
         (&options, "https://example.com/", Provisional, true),
@@ -107,15 +107,15 @@ fn who_is_asked() {
         (&options, "file:///etc/passwd", Provisional, false),
         (&named, "https://www.example.com/", Provisional, false),
         (&named, "https://other.example/", Provisional, false),
-        (&unasked, "https://example.com/", Provisional, false),
+        (&without_approval, "https://example.com/", Provisional, false),
     ];
-    for (options, url, trust, asked) in cases {
+    for (options, url, trust, needs_approval) in cases {
         let web = executor(options.clone(), &Book::default());
         let web: &dyn ErasedToolExecutor = &web;
         let mut stage = Stage::at(Path::new("/work"));
         stage.trust = trust;
         let why = web.requires_confirmation(&call("fetch", json!({ "url": url })), &stage.scene());
-        assert_eq!(why.is_some(), asked, "{url} {trust:?}: {why:?}");
+        assert_eq!(why.is_some(), needs_approval, "{url} {trust:?}: {why:?}");
     }
     let web = executor(options, &Book::default());
     let web: &dyn ErasedToolExecutor = &web;
@@ -170,12 +170,12 @@ fn deny_before_allow_for_domains() {
         if expected.is_empty() {
             // The resolver knows no names, but it was asked.
             assert_eq!(failure(&output).0, NetworkError, "{url}");
-            assert_eq!(book.asked().len(), 1, "{url}");
+            assert_eq!(book.lookups().len(), 1, "{url}");
         } else {
             let (category, message) = failure(&output);
             assert_eq!(category, PolicyBlocked, "{url}");
             assert!(message.ends_with(expected), "{url}: {message}");
-            assert_eq!(book.asked(), Vec::<String>::new(), "{url}: nobody is asked for it");
+            assert_eq!(book.lookups(), Vec::<String>::new(), "{url}: nobody is asked for it");
         }
     }
     // A host in both lists is denied.
@@ -187,7 +187,7 @@ fn deny_before_allow_for_domains() {
 }
 
 #[test]
-fn only_grounded_urls_where_that_is_asked_for() {
+fn only_grounded_urls_where_that_is_configured() {
     let server = Server::start(|_| answer("200 OK", "", "x"));
     let options = WebOptions { grounded_only: true, ..opened(&server) };
     let web = executor(options, &Book::default());

@@ -76,7 +76,7 @@ impl Gateway {
             Wire::Session => self.state().elicits,
             Wire::Stateless { elicits } => elicits,
         };
-        if able && self.shared().asked.len() < MOST { Asking::Reported } else { Asking::Nobody }
+        if able && self.shared().asked.len() < MOST { Asking::Reported } else { Asking::Unattended }
     }
 
     /// Asks the person at the client.

@@ -444,7 +444,7 @@ impl Gateway {
                 self.state().waiting.insert(id.to_owned(), Waiting::Call(Box::new(call)));
                 Step::Forward(line)
             }
-            Judged::Asked(questions) => {
+            Judged::NeedsApproval(questions) => {
                 let call = Call { hosted, execution_id: None, as_task };
                 match before.undecided {
                     Some(undecided) => self.ask(wire, (id, line), (call, undecided), &questions),

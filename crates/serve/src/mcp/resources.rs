@@ -35,7 +35,7 @@ impl Gateway {
         let origin = Origin::Mcp { server: self.server.as_ref().to_owned() };
         let hosted = HostedCall::of_unknown(call, origin);
         let around = Surroundings::default();
-        match self.session.before(&hosted, &around, Asking::Nobody).await {
+        match self.session.before(&hosted, &around, Asking::Unattended).await {
             Ok(Before { judged: Judged::Denied(reasons), .. }) => Some(denied(&reasons)),
             Ok(_) => None,
             Err(error) => Some(error.to_string()),

@@ -31,12 +31,12 @@ impl Gate for BlocklistGate {
             })
         };
         let list = &policy.blocklist;
-        let people_are_asked = list.unread() == Unread::Ask;
+        let asks_people = list.unread() == Unread::Ask;
         let refusal = match list.command_in(call.into()) {
             None => None,
             Some(Ok((command, cwd))) => {
                 let list = list.in_scene(scene, cwd);
-                let allowed = match people_are_asked {
+                let allowed = match asks_people {
                     true => self.permissions.allowed(&call.tool().name),
                     false => Vec::new(),
                 };
@@ -56,7 +56,7 @@ impl Gate for BlocklistGate {
             None => Verdict::Allow { matched: None },
             Some(refusal)
                 if refusal.kind == RefusalKind::Irreversible
-                    || refusal.kind.is_approvable() && people_are_asked =>
+                    || refusal.kind.is_approvable() && asks_people =>
             {
                 let stake = match refusal.kind {
                     RefusalKind::Irreversible => Stake::Irreversible,

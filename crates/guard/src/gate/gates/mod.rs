@@ -77,7 +77,7 @@ pub enum Decision {
     /// The call may run: it is allowed, or a person approved it.
     Cleared(Clearance),
     /// No gate denies the call, but a person has to agree first.
-    Asked(Vec<Question>),
+    NeedsApproval(Vec<Question>),
     /// The call may not run.
     Denied(Vec<Reason>),
 }
@@ -127,10 +127,14 @@ impl Gates {
         match self.judge(call, scene) {
             Judged::Denied(reasons) => Decision::Denied(reasons),
             Judged::Allowed { matched } => Decision::Cleared(Clearance::by_policy(call, matched)),
-            Judged::Asked(questions) => match approvals.redeem(scene.session, call.digest()) {
-                Some(agreed) => Decision::Cleared(Clearance::by_approval(call, agreed, &questions)),
-                None => Decision::Asked(questions),
-            },
+            Judged::NeedsApproval(questions) => {
+                match approvals.redeem(scene.session, call.digest()) {
+                    Some(agreed) => {
+                        Decision::Cleared(Clearance::by_approval(call, agreed, &questions))
+                    }
+                    None => Decision::NeedsApproval(questions),
+                }
+            }
         }
     }
 

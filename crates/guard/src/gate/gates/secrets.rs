@@ -1,7 +1,7 @@
 //! Secrets in the arguments of calls that a host executes.
 //!
 //! What stays on the machine is the user's own business: a file that needs its key gets it. What
-//! would leave the machine is asked about, and so is a key file that a tool is given by name.
+//! would leave the machine needs approval, and so does a key file that a tool is given by name.
 
 use counterfoil_redact::Redactor;
 use counterfoil_shell::{Command, Script};
@@ -89,7 +89,7 @@ const WITH_VALUE: [&str; 19] = [
 
 /// Whether a `curl` command contacts only this machine.
 fn stays_here(command: &Command) -> bool {
-    let mut asked = 0;
+    let mut addresses = 0;
     let mut words = command.args.iter().map(|word| word.text.as_str());
     while let Some(word) = words.next() {
         if WITH_VALUE.contains(&word) {
@@ -103,12 +103,12 @@ fn stays_here(command: &Command) -> bool {
                 return false;
             }
         } else if is_this_machine(word) {
-            asked += 1;
+            addresses += 1;
         } else {
             return false;
         }
     }
-    command.program() == Some("curl") && asked > 0
+    command.program() == Some("curl") && addresses > 0
 }
 
 fn is_this_machine(address: &str) -> bool {

@@ -51,7 +51,7 @@ impl Swapping {
     }
 
     #[expect(clippy::print_stdout, reason = "how much was tried is said")]
-    fn said(&self, what: &str, through: usize) {
+    fn print(&self, what: &str, through: usize) {
         let swaps = self.swaps.load(Ordering::Relaxed);
         println!("{what}: {TRIES} tries, {through} went through, {swaps} swaps");
         assert!(swaps > 10, "{what}: hardly anything was swapped");
@@ -98,7 +98,7 @@ fn a_file_that_becomes_a_link_is_not_read() {
             }
         },
     );
-    swapping.said("reading a file", through);
+    swapping.print("reading a file", through);
 }
 
 /// A directory in the path is swapped for a link to one outside.
@@ -133,7 +133,7 @@ fn a_directory_that_becomes_a_link_is_not_entered() {
         },
     );
     swapping.untouched();
-    swapping.said("entering a directory", through);
+    swapping.print("entering a directory", through);
 }
 
 /// The directory is swapped while a file is written: nothing is written outside.
@@ -163,7 +163,7 @@ fn a_directory_that_becomes_a_link_is_not_written_to() {
         },
     );
     swapping.untouched();
-    swapping.said("writing into a directory", through);
+    swapping.print("writing into a directory", through);
 }
 
 /// A link points to an allowed file, then to a denied one, both in the workspace.
@@ -190,5 +190,5 @@ fn a_link_that_is_turned_to_a_denied_file_is_not_read() {
             }
         },
     );
-    swapping.said("following a link", through);
+    swapping.print("following a link", through);
 }

@@ -42,47 +42,47 @@ fn verdicts() -> impl Strategy<Value = Vec<(GateId, Verdict)>> {
 fn strictness(judged: &Judged) -> u8 {
     match judged {
         Judged::Allowed { .. } => 0,
-        Judged::Asked(_) => 1,
+        Judged::NeedsApproval(_) => 1,
         Judged::Denied(_) => 2,
     }
 }
 
 /// A naive implementation: three passes, one question each.
 fn naive(verdicts: &[(GateId, Verdict)]) -> (u8, Vec<String>) {
-    let mut said = Vec::new();
+    let mut texts = Vec::new();
     for (gate, verdict) in verdicts {
         if let Verdict::Deny(reason) = verdict {
-            said.push(format!("{gate} {}", reason.message));
+            texts.push(format!("{gate} {}", reason.message));
         }
     }
-    if !said.is_empty() || verdicts.is_empty() {
-        said.sort();
-        return (2, said);
+    if !texts.is_empty() || verdicts.is_empty() {
+        texts.sort();
+        return (2, texts);
     }
     for (gate, verdict) in verdicts {
         if let Verdict::Ask(question) = verdict {
-            said.push(format!("{gate} {}", question.why));
+            texts.push(format!("{gate} {}", question.why));
         }
     }
-    if !said.is_empty() {
-        said.sort();
-        return (1, said);
+    if !texts.is_empty() {
+        texts.sort();
+        return (1, texts);
     }
     for (gate, verdict) in verdicts {
         if let Verdict::Allow { matched: Some(rule) } = verdict {
-            said.push(format!("{gate} {rule}"));
+            texts.push(format!("{gate} {rule}"));
         }
     }
-    said.sort();
-    (0, said)
+    texts.sort();
+    (0, texts)
 }
 
-fn said(judged: &Judged) -> Vec<String> {
-    let mut said: Vec<String> = match judged {
+fn texts(judged: &Judged) -> Vec<String> {
+    let mut texts: Vec<String> = match judged {
         Judged::Allowed { matched } => {
             matched.iter().map(|(gate, rule)| format!("{gate} {rule}")).collect()
         }
-        Judged::Asked(questions) => {
+        Judged::NeedsApproval(questions) => {
             questions.iter().map(|q| format!("{} {}", q.gate, q.why)).collect()
         }
         Judged::Denied(reasons) => reasons
@@ -91,8 +91,8 @@ fn said(judged: &Judged) -> Vec<String> {
             .map(|reason| format!("{} {}", reason.gate, reason.message))
             .collect(),
     };
-    said.sort();
-    said
+    texts.sort();
+    texts
 }
 
 proptest! {
@@ -122,7 +122,7 @@ proptest! {
     #[test]
     fn it_agrees_with_its_naive_twin(verdicts in verdicts()) {
         let judged = combine(verdicts.clone());
-        prop_assert_eq!((strictness(&judged), said(&judged)), naive(&verdicts));
+        prop_assert_eq!((strictness(&judged), texts(&judged)), naive(&verdicts));
     }
 }
 

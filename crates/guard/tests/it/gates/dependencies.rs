@@ -72,7 +72,7 @@ fn tools_that_are_always_on_or_mentioned_wait_for_nothing() {
 }
 
 #[test]
-fn circles_are_freed_with_all_their_members_and_nobody_else() {
+fn circles_are_freed_with_exactly_their_members() {
     let settings = settings(&[
         ("a", depends(&["b"], &[])),
         ("b", depends(&["c"], &[])),

@@ -87,10 +87,10 @@ fn every_gate_judges_so_that_every_reason_is_known() {
 #[test]
 fn blocklist_holds_under_approval() {
     let gates = Gates::builder().build();
-    let (asked, approvals) = (shell("sudo ls"), approvals());
+    let (elevated, approvals) = (shell("sudo ls"), approvals());
     let question = counterfoil_guard::Question {
         gate: GateId("permission"),
-        digest: asked.digest(),
+        digest: elevated.digest(),
         tool: "shell".to_owned(),
         call: "shell".to_owned(),
         why: "wanted".to_owned(),
@@ -98,7 +98,7 @@ fn blocklist_holds_under_approval() {
         stake: counterfoil_guard::Stake::Agreement,
     };
     approvals.grant("s1", &question, Approval::by("ada"));
-    let decision = gates.decide(&asked, &Situation::default().scene(), &approvals);
+    let decision = gates.decide(&elevated, &Situation::default().scene(), &approvals);
     assert!(matches!(decision, Decision::Denied(_)), "{decision:?}");
 }
 
@@ -150,7 +150,7 @@ fn a_mark_of_the_user_loosens_none_of_these_gates() {
 }
 
 #[test]
-fn deny_beats_allow_whichever_stands_first() {
+fn deny_beats_allow_whichever_comes_first() {
     let (allow, deny) = (rule(Effect::Allow, "read"), rule(Effect::Deny, "re*"));
     for rules in [[allow.clone(), deny.clone()], [deny, allow]] {
         for default in [Effect::Allow, Effect::Deny] {
@@ -279,7 +279,7 @@ fn a_swap_of_the_shell_policy_is_atomic_under_load() {
 }
 
 #[test]
-fn phases_are_said_and_rules_may_differ_by_phase() {
+fn phases_are_named_and_rules_may_differ_by_phase() {
     let deny = PolicyRule { phases: vec![Phase::Planner], ..rule(Effect::Deny, "write") };
     let gates = with_policy(policy(Effect::Allow, &[deny]), AuthorizationOptions::default());
     let cases = [
@@ -312,7 +312,7 @@ fn one_more_gate_only_narrows() {
 }
 
 #[test]
-fn a_clearance_says_what_it_stands_on() {
+fn a_clearance_names_its_grounds() {
     let allow = PolicyRule { name: Some("reading".to_owned()), ..rule(Effect::Allow, "read") };
     let gates = with_policy(policy(Effect::Deny, &[allow]), AuthorizationOptions::default());
     let decision =

@@ -124,7 +124,7 @@ fn outcome(judged: &Judged) -> String {
         |gates: Vec<GateId>| gates.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     match judged {
         Judged::Allowed { .. } => "allow".to_owned(),
-        Judged::Asked(questions) => {
+        Judged::NeedsApproval(questions) => {
             format!("ask: {}", joined(questions.iter().map(|question| question.gate).collect()))
         }
         Judged::Denied(reasons) => {

@@ -64,12 +64,13 @@ fn check(gate: &str, gates: &Gates, case: &str) {
     };
     let words = &middle[..middle.len() - 1];
     let mut situation = situation(words);
-    let said = |key: &str| words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
-    let call = match said("effects") {
+    let value_of =
+        |key: &str| words.iter().find_map(|word| word.strip_prefix(key)?.strip_prefix('='));
+    let call = match value_of("effects") {
         Some("reads") => Arc::new(Admitted::for_tests(reading(tool), arguments)),
         _ => call(tool, arguments),
     };
-    if let Some(recent) = said("recent") {
+    if let Some(recent) = value_of("recent") {
         let arguments =
             if recent == "other" { &json!({ "for": "chairs" }) } else { call.arguments() };
         let before = Admitted::for_tests(call.tool().clone(), arguments.clone());

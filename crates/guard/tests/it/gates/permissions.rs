@@ -29,7 +29,7 @@ fn asking() -> Gates {
 
 fn questions(decision: Decision) -> Vec<Question> {
     match decision {
-        Decision::Asked(questions) => questions,
+        Decision::NeedsApproval(questions) => questions,
         other => panic!("{other:?}"),
     }
 }
@@ -87,7 +87,7 @@ fn what_cannot_be_used_is_named() {
 }
 
 #[test]
-fn autonomous_asks_nobody_only_for_internal_tools_without_outside_effects() {
+fn autonomous_skips_approval_only_for_internal_tools_without_outside_effects() {
     let gates = asking();
     let effects = |writes, network| Effects { writes, network, ..Effects::default() };
     let internal = |effects| Tool { effects, ..reading("memory_search") };
@@ -121,19 +121,19 @@ fn an_approval_is_bound_to_tool_and_arguments() {
     let (gates, situation) = (asking(), Situation::default());
     let approvals = Approvals::new(Arc::new(HandClock::default()), Duration::from_secs(60));
     let approved = call("write", json!({ "path": "a", "text": "b" }));
-    let asked = questions(gates.decide(&approved, &situation.scene(), &approvals));
-    approvals.grant("s1", &asked[0], Approval::by("ada"));
+    let pending = questions(gates.decide(&approved, &situation.scene(), &approvals));
+    approvals.grant("s1", &pending[0], Approval::by("ada"));
     for (tool, arguments) in [
         ("write", json!({ "path": "a", "text": "c" })),
         ("write", json!({ "path": "a" })),
         ("read", json!({ "path": "a", "text": "b" })),
     ] {
         let other = gates.decide(&call(tool, arguments), &situation.scene(), &approvals);
-        assert!(matches!(other, Decision::Asked(_)), "{other:?}");
+        assert!(matches!(other, Decision::NeedsApproval(_)), "{other:?}");
     }
     // It is not valid in another session.
     let elsewhere = Scene { session: "s2", ..situation.scene() };
-    assert!(matches!(gates.decide(&approved, &elsewhere, &approvals), Decision::Asked(_)));
+    assert!(matches!(gates.decide(&approved, &elsewhere, &approvals), Decision::NeedsApproval(_)));
     // The order of members does not matter.
     let same = call("write", json!({ "text": "b", "path": "a" }));
     let decision = gates.decide(&same, &situation.scene(), &approvals);
@@ -149,12 +149,12 @@ fn an_approval_is_used_once() {
     let (gates, situation) = (asking(), Situation::default());
     let approvals = Approvals::new(Arc::new(HandClock::default()), Duration::from_secs(60));
     let call = shell("make install");
-    let asked = questions(gates.decide(&call, &situation.scene(), &approvals));
-    approvals.grant("s1", &asked[0], Approval::by("ada"));
+    let pending = questions(gates.decide(&call, &situation.scene(), &approvals));
+    approvals.grant("s1", &pending[0], Approval::by("ada"));
     let first = gates.decide(&call, &situation.scene(), &approvals);
     assert!(matches!(first, Decision::Cleared(_)), "{first:?}");
     let second = gates.decide(&call, &situation.scene(), &approvals);
-    assert!(matches!(second, Decision::Asked(_)), "{second:?}");
+    assert!(matches!(second, Decision::NeedsApproval(_)), "{second:?}");
 }
 
 #[test]
@@ -163,12 +163,12 @@ fn an_approval_expires() {
     let clock = Arc::new(HandClock::default());
     let approvals = Approvals::new(clock.clone(), Duration::from_secs(60));
     let call = shell("make install");
-    let asked = questions(gates.decide(&call, &situation.scene(), &approvals));
-    approvals.grant("s1", &asked[0], Approval::by("ada"));
+    let pending = questions(gates.decide(&call, &situation.scene(), &approvals));
+    approvals.grant("s1", &pending[0], Approval::by("ada"));
     clock.turn(60);
     let late = gates.decide(&call, &situation.scene(), &approvals);
-    assert!(matches!(late, Decision::Asked(_)), "{late:?}");
-    approvals.grant("s1", &asked[0], Approval::by("ada"));
+    assert!(matches!(late, Decision::NeedsApproval(_)), "{late:?}");
+    approvals.grant("s1", &pending[0], Approval::by("ada"));
     clock.turn(59);
     let in_time = gates.decide(&call, &situation.scene(), &approvals);
     assert!(matches!(in_time, Decision::Cleared(_)), "{in_time:?}");
@@ -179,8 +179,8 @@ fn an_approval_that_a_later_denial_overtakes_is_not_used_up() {
     let (situation, clock) = (Situation::default(), Arc::new(HandClock::default()));
     let approvals = Approvals::new(clock, Duration::from_secs(60));
     let call = call("write", json!({}));
-    let asked = questions(asking().decide(&call, &situation.scene(), &approvals));
-    approvals.grant("s1", &asked[0], Approval::by("ada"));
+    let pending = questions(asking().decide(&call, &situation.scene(), &approvals));
+    approvals.grant("s1", &pending[0], Approval::by("ada"));
     let denying = with(Action::Deny, &[]);
     assert!(matches!(denying.decide(&call, &situation.scene(), &approvals), Decision::Denied(_)));
     assert!(matches!(asking().decide(&call, &situation.scene(), &approvals), Decision::Cleared(_)));
@@ -191,9 +191,9 @@ fn of_many_threads_one_uses_an_approval() {
     let (gates, situation) = (asking(), Situation::default());
     let approvals = Approvals::new(Arc::new(HandClock::default()), Duration::from_secs(60));
     let call = shell("make install");
-    let asked = questions(gates.decide(&call, &situation.scene(), &approvals));
+    let pending = questions(gates.decide(&call, &situation.scene(), &approvals));
     for _ in 0..50 {
-        approvals.grant("s1", &asked[0], Approval::by("ada"));
+        approvals.grant("s1", &pending[0], Approval::by("ada"));
         let cleared: usize = std::thread::scope(|threads| {
             let deciding: Vec<_> = (0..4)
                 .map(|_| {
@@ -270,36 +270,38 @@ fn an_executor_that_requires_confirmation_is_heard() {
             .build()
     };
     let (call, situation) = (call("write", json!({ "path": "/etc/x" })), Situation::default());
-    let Judged::Asked(asked) = gates(false).judge(&call, &situation.scene()) else {
+    let Judged::NeedsApproval(pending) = gates(false).judge(&call, &situation.scene()) else {
         panic!("nobody was asked")
     };
-    assert_eq!(asked[0].why, "it leaves the workspace");
-    assert_eq!(asked[0].digest, call.digest());
+    assert_eq!(pending[0].why, "it leaves the workspace");
+    assert_eq!(pending[0].digest, call.digest());
     let verdict = verdict_of(&gates(true), "permission", &call, &situation);
     let Verdict::Deny(reason) = verdict else { panic!("{verdict:?}") };
     assert_eq!(reason.code, "gate_failed");
 }
 
 #[test]
-fn what_is_asked_shows_the_call_from_both_ends() {
+fn a_question_shows_the_call_from_both_ends() {
     let text: String = "x".repeat(100_000);
     let value: Value = json!({ "begin": "AAA", "text": text, "end": "ZZZ" });
-    let Judged::Asked(asked) = asking().judge(&call("write", value), &Situation::default().scene())
+    let Judged::NeedsApproval(pending) =
+        asking().judge(&call("write", value), &Situation::default().scene())
     else {
         panic!("nobody was asked")
     };
-    let shown = &asked[0].call;
+    let shown = &pending[0].call;
     assert!(shown.contains("AAA") && shown.contains("ZZZ") && shown.len() < 24_000, "{shown}");
     assert!(shown.contains("characters left out"), "{shown}");
 }
 
 #[test]
-fn what_is_asked_holds_no_secrets() {
+fn a_question_contains_no_secrets() {
     let value = json!({ "password": "hunter2-hunter2", "to": "a@example.com" });
-    let Judged::Asked(asked) = asking().judge(&call("login", value), &Situation::default().scene())
+    let Judged::NeedsApproval(pending) =
+        asking().judge(&call("login", value), &Situation::default().scene())
     else {
         panic!("nobody was asked")
     };
-    assert!(!asked[0].call.contains("hunter2"), "{}", asked[0].call);
-    assert!(asked[0].call.contains("a@example.com"), "{}", asked[0].call);
+    assert!(!pending[0].call.contains("hunter2"), "{}", pending[0].call);
+    assert!(pending[0].call.contains("a@example.com"), "{}", pending[0].call);
 }

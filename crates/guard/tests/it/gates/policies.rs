@@ -381,7 +381,7 @@ fn examples_of_rules_that_are_off_are_checked_too() {
 }
 
 #[test]
-fn keys_that_nobody_knows_are_refused() {
+fn unknown_keys_are_refused() {
     for text in [
         "enable = true",
         "[[rules]]\neffect = 'deny'\ntool = 'x'\npath = ['a']",

@@ -27,7 +27,7 @@ fn check(commands: &[&str], expected: bool) {
 }
 
 #[test]
-fn what_changes_a_folder_that_holds_a_protected_place_is_asked_about() {
+fn what_changes_a_folder_that_holds_a_protected_place_needs_approval() {
     check(
         &[
             // Removed, moved, made inaccessible.
@@ -98,7 +98,7 @@ fn what_changes_a_folder_that_holds_a_protected_place_is_asked_about() {
 }
 
 #[test]
-fn every_way_to_write_a_protected_file_is_asked_about() {
+fn every_way_to_write_a_protected_file_needs_approval() {
     check(
         &[
             "sort -o ~/.claude/settings.json e",
@@ -156,7 +156,7 @@ fn every_way_to_write_a_protected_file_is_asked_about() {
 }
 
 #[test]
-fn ordinary_work_is_not_asked_about() {
+fn ordinary_work_needs_no_approval() {
     check(
         &[
             "ls ~/.claude",
@@ -206,7 +206,7 @@ fn ordinary_work_is_not_asked_about() {
 }
 
 #[test]
-fn tools_that_take_whole_folders_are_asked_about() {
+fn tools_that_take_whole_folders_need_approval() {
     let gates = gates();
     for (tool, arguments, expected) in [
         (

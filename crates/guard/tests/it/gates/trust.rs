@@ -20,7 +20,7 @@ fn needs(needs: &[(&str, TrustLevel)], below: Below) -> TrustOptions {
 }
 
 #[test]
-fn a_turn_is_trusted_enough_or_somebody_is_asked() {
+fn a_turn_is_trusted_enough_or_needs_approval() {
     let writing = Tool { origin: Origin::Builtin, ..Tool::named("write") };
     let declared = needs(&[("deploy*", Trusted), ("deploy_preview", Untrusted)], Below::Ask);
     let denying = needs(&[("deploy", Trusted)], Below::Deny);

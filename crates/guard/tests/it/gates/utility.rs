@@ -184,8 +184,8 @@ fn a_repeated_look_up_is_skipped_until_something_changes() {
         // The user's own call is never skipped.
         let around = Surroundings { requested: Requested::ByUser, ..Surroundings::default() };
         let call = desk::call("look", r#"{"for":"lamps"}"#);
-        let asked = desk::wait(session.call(call, around)).unwrap();
-        assert_eq!(asked.status, Status::Completed);
+        let answer = desk::wait(session.call(call, around)).unwrap();
+        assert_eq!(answer.status, Status::Completed);
         run("cancel_order", r##"{"order_id":"#W1"}"##);
         assert_eq!(run("look", r#"{"for":"lamps"}"#).status, Status::Completed);
         // A skipped call supports no claim.

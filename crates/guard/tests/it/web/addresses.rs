@@ -319,7 +319,7 @@ fn an_opened_host_is_reached_at_the_address_that_was_checked() {
     let book = Book::new(&[("app.test", &["127.0.0.1"])]);
     let output = fetch(&executor(options.clone(), &book), &format!("http://app.test:{port}/"));
     assert_eq!((output.failure, output.text.as_str()), (None, "near"));
-    assert_eq!(book.asked(), ["app.test"], "nobody asks a second time");
+    assert_eq!(book.lookups(), ["app.test"], "nobody asks a second time");
     assert_eq!(server.connections(), 1);
     assert_eq!(output.side_effects, [SideEffect::Reached(format!("app.test:{port}"))]);
     for address in

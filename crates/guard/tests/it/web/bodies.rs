@@ -151,7 +151,7 @@ fn statuses_have_their_category() {
 }
 
 #[test]
-fn nobody_there_is_a_failure_of_the_network() {
+fn an_unreachable_server_is_a_failure_of_the_network() {
     let gone = Server::start(|_| answer("200 OK", "", ""));
     let (options, url) = (opened(&gone), gone.url("/"));
     drop(gone);

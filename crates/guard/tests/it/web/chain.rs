@@ -64,7 +64,7 @@ fn egress_and_its_source_stand_in_the_audit_log() {
     let files = AuditFiles::open(&state.audit()).unwrap();
     let lines = tail_audit(files, 8).unwrap().into_iter().map(|line| line.unwrap().entry).take(6);
     let lines: Vec<_> = lines.collect();
-    let told: Vec<String> = lines
+    let shown: Vec<String> = lines
         .iter()
         .map(|entry| {
             let egress: Vec<String> = entry
@@ -82,7 +82,7 @@ fn egress_and_its_source_stand_in_the_audit_log() {
             format!("{} from {source}: {result}, {egress}", entry.tool)
         })
         .collect();
-    insta::assert_snapshot!(told.join("\n"), @r"
+    insta::assert_snapshot!(shown.join("\n"), @r"
     fetch from user: success, GET Some(200) 17
     fetch from nobody: error, held back
     fetch from nobody: error, held back

@@ -66,23 +66,23 @@ fn options(port: u16, ca_file: Option<&NamedTempFile>) -> WebOptions {
 }
 
 #[test]
-fn who_proves_their_name_is_asked() {
-    let (port, file, asked) = server("app.test");
+fn a_server_that_proves_its_name_gets_the_request() {
+    let (port, file, got_request) = server("app.test");
     let book = Book::new(&[("app.test", &["127.0.0.1"])]);
     let web = executor(options(port, Some(&file)), &book);
     let output = fetch(&web, &format!("https://app.test:{port}/"));
     assert_eq!((output.failure, output.text.as_str()), (None, "secret"), "{}", output.text);
-    assert!(asked.join().unwrap());
+    assert!(got_request.join().unwrap());
 }
 
 #[test]
-fn whoever_does_not_is_not() {
+fn a_server_that_does_not_gets_no_request() {
     let book = Book::new(&[("app.test", &["127.0.0.1"])]);
     let own = |file: &NamedTempFile| Some(file.path().to_owned());
     for (what, name, trusted) in
         [("another name", "other.test", true), ("nobody vouches", "app.test", false)]
     {
-        let (port, file, asked) = server(name);
+        let (port, file, got_request) = server(name);
         // Another certificate is trusted, so that the trust store is not empty.
         let (_, other, _) = server("somebody.test");
         let ca_file = if trusted { own(&file) } else { own(&other) };
@@ -94,7 +94,7 @@ fn whoever_does_not_is_not() {
             message.starts_with("cannot open an encrypted connection to `app.test`"),
             "{message}"
         );
-        assert!(!asked.join().unwrap(), "{what}: it was asked");
+        assert!(!got_request.join().unwrap(), "{what}: it was asked");
         assert_eq!(output.egress[0].status, None);
     }
     let plain = Server::start(|_| answer("200 OK", "", "x"));

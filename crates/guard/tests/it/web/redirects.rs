@@ -95,7 +95,7 @@ fn redirects_are_followed_by_hand_and_counted() {
 
 /// The second server of this machine is opened, too: names are resolved at each hop.
 #[test]
-fn every_hop_is_asked_for_and_recorded() {
+fn every_hop_is_looked_up_and_recorded() {
     let last = Server::start(|_| answer("404 Not Found", "", "no such page"));
     let to = format!("http://last.test:{}/x", last.port());
     let first = Server::start(move |_| moved(&to));
@@ -109,7 +109,7 @@ fn every_hop_is_asked_for_and_recorded() {
         failure(&output),
         (PermanentFailure, "the server answered 404 Not Found\nno such page")
     );
-    assert_eq!(book.asked(), ["first.test", "last.test"]);
+    assert_eq!(book.lookups(), ["first.test", "last.test"]);
     let hosts = [first.port(), last.port()].into_iter().zip(["first.test", "last.test"]);
     let expected: Vec<String> = hosts.map(|(port, name)| format!("{name}:{port}")).collect();
     let seen: Vec<_> = output.egress.iter().map(|one| (one.host.clone(), one.status)).collect();

@@ -269,7 +269,7 @@ fn by_an_agent(
     let tool = counterfoil_hooks::tool(agent, &call.tool);
     let hosted = HostedCall::new(call.clone(), tool.clone());
     let state = global.state().ok().map(|state| state.folder());
-    let asks_model = options.tools.adversarial_policy.is_asked();
+    let asks_model = options.tools.adversarial_policy.consults_model();
     let gates = settings_of_hook(agent, Some(&hosted), options, state.as_ref())?.gates().for_host();
     let gates = if asks_model { gates.with_judge() } else { gates }.build();
     past.tools.insert(tool.name.clone());
