@@ -141,21 +141,21 @@ async fn shop(guard: &Guard, number: u32) {
         }
         1 => {
             call(&session, "delete_order", json!({ "id": id })).await;
-            let said = format!("Order {id} could not be deleted: there is no such tool.");
-            session.verify(&said).await.unwrap();
+            let answer = format!("Order {id} could not be deleted: there is no such tool.");
+            session.verify(&answer).await.unwrap();
         }
         2 if number % 4 < 2 => {
             call(&session, "cancel_order", json!({ "id": id })).await;
             call(&session, "refund_payment", json!({ "id": id })).await;
-            let said = format!("I have cancelled order {id}. The refund waits for a colleague.");
-            session.verify(&said).await.unwrap();
+            let answer = format!("I have cancelled order {id}. The refund waits for a colleague.");
+            session.verify(&answer).await.unwrap();
         }
         _ => {
             call(&session, "cancel_order", json!({ "id": id })).await;
-            let said = format!(
+            let answer = format!(
                 "I have cancelled order {id}. It was a lamp and two bulbs, 49.90 EUR in total."
             );
-            session.verify(&said).await.unwrap();
+            session.verify(&answer).await.unwrap();
             session.end().await.unwrap();
         }
     }

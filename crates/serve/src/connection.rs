@@ -121,11 +121,11 @@ impl ClientConnection {
             }),
             Clients::Session | Clients::Streams => Arc::clone(&self.gateway),
         };
-        let asked = Message::read(text).ok();
-        let is_request = asked.as_ref().is_some_and(|m| m.method.is_some() && m.id.is_some());
-        let is_answer = asked.as_ref().is_some_and(|m| m.method.is_none());
-        let cancelled = asked.as_ref().and_then(Message::cancels);
-        let id = asked.and_then(|message| message.id).unwrap_or_default();
+        let message = Message::read(text).ok();
+        let is_request = message.as_ref().is_some_and(|m| m.method.is_some() && m.id.is_some());
+        let is_answer = message.as_ref().is_some_and(|m| m.method.is_none());
+        let cancelled = message.as_ref().and_then(Message::cancels);
+        let id = message.and_then(|message| message.id).unwrap_or_default();
         if let Some(mut list) = gateway.unlisted(text).await {
             while let Some(request) = list.request() {
                 let sent = timeout(LISTING, self.list(&gateway, &request, headers)).await;
@@ -143,7 +143,7 @@ impl ClientConnection {
         }
         match step {
             None => ClientReply::Taken,
-            Some(Step::Answer(answer)) if is_answer => self.told(answer).await,
+            Some(Step::Answer(answer)) if is_answer => self.end_refused(answer).await,
             Some(Step::Answer(answer)) => self.answer(&id, answer),
             Some(Step::Forward(line)) if is_request => self.ask(gateway, id, &line, headers).await,
             Some(Step::Forward(line)) => self.pass(gateway, &line, headers).await,
@@ -188,7 +188,7 @@ impl ClientConnection {
     }
 
     /// Ends a call that a person refused, on the stream of that call.
-    async fn told(&self, answer: String) -> ClientReply {
+    async fn end_refused(&self, answer: String) -> ClientReply {
         let id = Message::read(&answer).ok().and_then(|message| message.id);
         let held = id.and_then(|id| self.held().remove(&id));
         match held {
@@ -251,10 +251,10 @@ impl ClientConnection {
 
     /// Handles a single message as the server's response.
     async fn answered(&self, gateway: &Gateway, id: &str, reply: Reply, text: &str) -> ClientReply {
-        let told = gateway.from_server(text).await;
+        let passed = gateway.from_server(text).await;
         let why =
             format!("the MCP server sent another message instead of the answer ({})", reply.status);
-        match (told, gateway.lost(id, false, &why).await) {
+        match (passed, gateway.lost(id, false, &why).await) {
             // This is not the answer, and a client over streams would wait for it in vain.
             (_, Some(error)) if self.clients == Clients::Streams => ClientReply::Message(error),
             (Some(text), _) | (None, Some(text)) => ClientReply::Answer(reply, text),
@@ -263,7 +263,7 @@ impl ClientConnection {
     }
 
     /// Handles a response of the server that is not a message. If it reports success, the client
-    /// gets an error in its place, because nobody has inspected the body.
+    /// gets an error in its place, because no one has inspected the body.
     async fn refused(&self, gateway: &Gateway, id: &str, reply: Reply) -> ClientReply {
         if reply.status.is_success() {
             let why = "the MCP server sent a body that is neither JSON nor a stream of events, so \
@@ -300,10 +300,10 @@ impl ClientConnection {
         };
         let (connection, line, headers) = (Arc::clone(self), line.to_owned(), headers.clone());
         tokio::spawn(async move {
-            let told = match connection.ask(gateway, id, &line, &headers).await {
+            let last = match connection.ask(gateway, id, &line, &headers).await {
                 ClientReply::Message(text) | ClientReply::Answer(_, text) => Some(Event::new(text)),
-                ClientReply::Events(mut told) => {
-                    while let Some(event) = told.next().await {
+                ClientReply::Events(mut events) => {
+                    while let Some(event) = events.next().await {
                         if to.send(event).await.is_err() {
                             break;
                         }
@@ -312,7 +312,7 @@ impl ClientConnection {
                 }
                 ClientReply::Taken | ClientReply::Passed(_) => None,
             };
-            if let Some(event) = told {
+            if let Some(event) = last {
                 // Ignore errors: the client may be gone.
                 to.send(event).await.ok();
             }

@@ -33,12 +33,12 @@ pub async fn relay_to(
 ) -> Result<(), UpstreamError> {
     let connection =
         Arc::new(ClientConnection::new(gateway, server.connect(false)?, Clients::Streams));
-    let (to, mut told) = mpsc::channel(WAITING);
+    let (to, mut outgoing) = mpsc::channel(WAITING);
     let client = Client { connection, headers: Mutex::default(), to };
     let client = Arc::new(client);
     let reading = read(Arc::clone(&client), input);
     let writing = async {
-        while let Some(text) = told.recv().await {
+        while let Some(text) = outgoing.recv().await {
             if write_message(&mut output, &text).await.is_err() {
                 return;
             }
@@ -53,7 +53,7 @@ pub async fn relay_to(
     let headers = client.headers().listening();
     client.connection.end(&headers).await;
     // Messages that arrived meanwhile, as long as the client reads them.
-    while let Ok(text) = told.try_recv() {
+    while let Ok(text) = outgoing.try_recv() {
         if write_message(&mut output, &text).await.is_err() {
             break;
         }
@@ -142,12 +142,12 @@ impl Client {
                 }
                 self.tell(text).await;
             }
-            ClientReply::Events(mut told) => {
-                while let Some(event) = told.next().await {
+            ClientReply::Events(mut events) => {
+                while let Some(event) = events.next().await {
                     if begins {
                         self.agreed(&event.data);
                     }
-                    self.said(event).await;
+                    self.forward(event).await;
                 }
             }
         }
@@ -164,16 +164,16 @@ impl Client {
     /// Forwards the server's unsolicited messages, if there are any.
     async fn listen(self: Arc<Self>) {
         let headers = self.headers().listening();
-        let Ok(ClientReply::Events(mut told)) = self.connection.listen(&headers).await else {
+        let Ok(ClientReply::Events(mut events)) = self.connection.listen(&headers).await else {
             return;
         };
-        while let Some(event) = told.next().await {
-            self.said(event).await;
+        while let Some(event) = events.next().await {
+            self.forward(event).await;
         }
     }
 
     /// Forwards an event; one without data only marks a position in its stream.
-    async fn said(&self, event: Event) {
+    async fn forward(&self, event: Event) {
         if !event.data.is_empty() {
             self.tell(event.data).await;
         }

@@ -182,7 +182,7 @@ async fn exchange(
     let request = Request::builder().method(method).uri(uri).body(body).map_err(|_| wrong())?;
     let client: Client<Connector, Full<Bytes>> =
         Client::builder(TokioExecutor::new()).build(Connector::default());
-    let asked = async {
+    let reply = async {
         let response = client.request(request).await.map_err(|error| causes(&error))?;
         let (head, body) = response.into_parts();
         let body =
@@ -192,8 +192,8 @@ async fn exchange(
         let text = String::from_utf8(body.to_bytes().to_vec()).map_err(|e| e.to_string())?;
         Ok((head.status, kind, text))
     };
-    match timeout(PATIENCE, asked).await {
-        Ok(asked) => asked.map_err(AskWitnessError::NotReached),
+    match timeout(PATIENCE, reply).await {
+        Ok(reply) => reply.map_err(AskWitnessError::NotReached),
         Err(_) => Err(AskWitnessError::NotReached(format!("no answer in {PATIENCE:?}"))),
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Downstream {
     /// Open requests by number, latest last.
     open: Mutex<BTreeMap<u64, mpsc::Sender<String>>>,
     /// Pending questions to the client, by id.
-    asked: Mutex<BTreeMap<String, oneshot::Sender<Value>>>,
+    questions: Mutex<BTreeMap<String, oneshot::Sender<Value>>>,
     count: AtomicU64,
     /// The client's declared capabilities.
     capabilities: Mutex<Value>,
@@ -135,13 +135,13 @@ impl Downstream {
 
     /// Takes a client's answer to a question. Returns whether there was such a question.
     pub(super) fn answered(&self, message: &Message<'_>) -> bool {
-        let asked = message.id.as_ref().and_then(|id| lock(&self.asked).remove(id));
-        let Some(asked) = asked else { return false };
+        let sender = message.id.as_ref().and_then(|id| lock(&self.questions).remove(id));
+        let Some(sender) = sender else { return false };
         // An unreadable answer is dropped.
         let result = message.members.get("result").map(|raw| read_lenient(raw.get().as_bytes()));
         if let Some(Ok(result)) = result {
             // After a timeout there is no receiver any more.
-            asked.send(result).ok();
+            sender.send(result).ok();
         }
         true
     }
@@ -154,7 +154,7 @@ impl Responder for Downstream {
     }
 
     fn is_waiting(&self) -> bool {
-        !lock(&self.asked).is_empty()
+        !lock(&self.questions).is_empty()
     }
 
     fn ask<'a>(&'a self, method: &'a str, params: &'a Value) -> BoxFuture<'a, Option<Value>> {
@@ -164,14 +164,14 @@ impl Responder for Downstream {
             lock(&self.capabilities).get(kind)?;
             let id = Value::from(format!("ask-{}", self.number())).to_string();
             let (answered, answer) = oneshot::channel();
-            lock(&self.asked).insert(id.clone(), answered);
+            lock(&self.questions).insert(id.clone(), answered);
             if !self.say(request(&id, method, params)).await {
-                lock(&self.asked).remove(&id);
+                lock(&self.questions).remove(&id);
                 return None;
             }
             // If the client answers with an error, there is no answer.
             let given = timeout(PATIENCE, answer).await.ok().and_then(Result::ok);
-            lock(&self.asked).remove(&id);
+            lock(&self.questions).remove(&id);
             given
         })
     }

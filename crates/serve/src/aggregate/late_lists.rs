@@ -55,7 +55,7 @@ impl LateLists {
         {
             let mut connecting = self.connecting.lock().unwrap_or_else(PoisonError::into_inner);
             while connecting.try_join_next().is_some() {}
-            // Nobody may be waiting any more when it is connected.
+            // No one may be waiting any more when it is connected.
             connecting.spawn(async move { drop(to.send(connected.await)) });
         }
         timeout(patience, there)
@@ -82,19 +82,19 @@ impl LateLists {
                 Ok(_) | Err(oneshot::error::TryRecvError::Closed) => {}
             }
         }
-        let mut asked = JoinSet::new();
-        asked.spawn(listed);
-        if let Ok(Some(Ok(listed))) = timeout(patience, asked.join_next()).await {
+        let mut listing = JoinSet::new();
+        listing.spawn(listed);
+        if let Ok(Some(Ok(listed))) = timeout(patience, listing.join_next()).await {
             return listed;
         }
         let (to, entries) = oneshot::channel();
         let (hears, server) = (self.hears.clone(), name.to_owned());
         let mut task = JoinSet::new();
         task.spawn(async move {
-            match asked.join_next().await {
+            match listing.join_next().await {
                 Some(Ok(Ok(entries))) => {
                     to.send((Instant::now(), entries)).ok();
-                    // Nobody may be listening any more.
+                    // No one may be listening any more.
                     hears.send(list.changed()).await.ok();
                 }
                 Some(Ok(Err(wrong))) => wrong.log(&server, list),

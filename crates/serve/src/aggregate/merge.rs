@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::request::ParsedRequest;
 use crate::client::ALONE;
-use crate::mcp::{Members, SAID_BY, SERVER_INFO, UNREACHABLE, agreed, joined_instructions};
+use crate::mcp::{GREETINGS, Members, SERVER_INFO, UNREACHABLE, agreed, joined_instructions};
 
 /// The lists that servers have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,8 +67,8 @@ pub(super) fn greeting(
 ) -> String {
     let mut capabilities = Map::new();
     let mut parts = Map::new();
-    for (name, said) in servers {
-        let able = said.get("capabilities").and_then(Value::as_object);
+    for (name, answer) in servers {
+        let able = answer.get("capabilities").and_then(Value::as_object);
         let mut able = able.cloned().unwrap_or_default();
         able.retain(|name, _| SPOKEN.contains(&name.as_str()));
         for (capability, details) in &able {
@@ -77,7 +77,7 @@ pub(super) fn greeting(
                 known.extend(details.clone());
             }
         }
-        let instructions = said.get("instructions").filter(|text| text.is_string());
+        let instructions = answer.get("instructions").filter(|text| text.is_string());
         let part = json!({ "instructions": instructions, "capabilities": able });
         parts.insert(name.clone(), part);
     }
@@ -89,14 +89,14 @@ pub(super) fn greeting(
         tools.insert("listChanged".to_owned(), json!(true));
     }
     let who = json!({ "name": "counterfoil", "version": env!("CARGO_PKG_VERSION") });
-    let mut said = json!({ "capabilities": capabilities });
-    let Some(members) = said.as_object_mut() else { return said.to_string() };
+    let mut result = json!({ "capabilities": capabilities });
+    let Some(members) = result.as_object_mut() else { return result.to_string() };
     if let Some(instructions) = instructions {
         members.insert("instructions".to_owned(), instructions.into());
     }
     let mut meta = Map::new();
     if prefixed {
-        meta.insert(SAID_BY.to_owned(), parts.into());
+        meta.insert(GREETINGS.to_owned(), parts.into());
     }
     if !away.is_empty() {
         meta.insert(UNREACHABLE.to_owned(), json!(away));
@@ -114,7 +114,7 @@ pub(super) fn greeting(
     if !meta.is_empty() {
         members.insert("_meta".to_owned(), meta.into());
     }
-    said.to_string()
+    result.to_string()
 }
 
 /// Capabilities of servers that are passed on.
@@ -131,12 +131,12 @@ const KEPT: [&str; 6] = [
 ];
 
 /// A result in the format of the client's protocol revision.
-pub(super) fn finished(asked: &ParsedRequest, result: &str) -> String {
-    if !asked.alone {
+pub(super) fn finished(request: &ParsedRequest, result: &str) -> String {
+    if !request.alone {
         return result.to_owned();
     }
     let wanted = [("resultType", "\"complete\""), ("ttlMs", "0"), ("cacheScope", "\"private\"")];
-    let count = if KEPT.contains(&asked.method.as_str()) { 3 } else { 1 };
+    let count = if KEPT.contains(&request.method.as_str()) { 3 } else { 1 };
     let mut text = result.to_owned();
     for (name, value) in wanted.into_iter().take(count) {
         let Ok(members) = serde_json::from_str::<Members<'_>>(&text) else { return text };

@@ -165,21 +165,21 @@ impl Aggregate {
         let (to, queue) = mpsc::channel(WAITING);
         let (number, aggregate) = (self.downstream.number(), Arc::clone(self));
         self.downstream.open(number, to.clone());
-        let asked = ParsedRequest {
+        let request = ParsedRequest {
             id: id.clone(),
             method,
             params: message.params().map_or("{}", RawValue::get).to_owned(),
             alone: message.is_alone(),
             to: to.clone(),
         };
-        self.alone.fetch_or(asked.alone, Ordering::Relaxed);
+        self.alone.fetch_or(request.alone, Ordering::Relaxed);
         // Hold the lock until the task is registered, so that it cannot unregister itself before
         // that.
         let mut running = self.running();
         let task = tokio::spawn(async move {
-            let answer = aggregate.answer(&asked).await;
+            let answer = aggregate.answer(&request).await;
             // Ignore errors: the client may be gone.
-            asked.to.send(answer).await.ok();
+            request.to.send(answer).await.ok();
             aggregate.downstream.close(number);
             aggregate.running().remove(&number);
         });
@@ -220,45 +220,47 @@ impl Aggregate {
     }
 
     /// The response to a request.
-    async fn answer(&self, asked: &ParsedRequest) -> String {
-        match self.result(asked).await {
-            Ok(result) => result_raw(&asked.id, &finished(asked, &result)),
-            Err(Wrong::Away(away)) => error(Some(&asked.id), code::SERVER_GONE, &away.to_string()),
+    async fn answer(&self, request: &ParsedRequest) -> String {
+        match self.result(request).await {
+            Ok(result) => result_raw(&request.id, &finished(request, &result)),
+            Err(Wrong::Away(away)) => {
+                error(Some(&request.id), code::SERVER_GONE, &away.to_string())
+            }
             Err(Wrong::Client(ClientError::Refused { code, message, data, .. })) => {
                 // The code for a missing resource differs between the two protocols.
-                let gone = asked.alone && code == i64::from(code::NO_RESOURCE);
+                let gone = request.alone && code == i64::from(code::NO_RESOURCE);
                 let code = if gone { code::INVALID_PARAMS.into() } else { code };
-                error_with(&asked.id, code, &message, &data)
+                error_with(&request.id, code, &message, &data)
             }
             Err(Wrong::Client(wrong)) => {
-                error(Some(&asked.id), code::SERVER_GONE, &wrong.to_string())
+                error(Some(&request.id), code::SERVER_GONE, &wrong.to_string())
             }
-            Err(Wrong::ClientReply(code, what)) => error(Some(&asked.id), code, &what),
+            Err(Wrong::ClientReply(code, what)) => error(Some(&request.id), code, &what),
         }
     }
 
-    async fn result(&self, asked: &ParsedRequest) -> Result<String, Wrong> {
-        let params: Object<'_> = serde_json::from_str(&asked.params).map_err(|error| {
+    async fn result(&self, request: &ParsedRequest) -> Result<String, Wrong> {
+        let params: Object<'_> = serde_json::from_str(&request.params).map_err(|error| {
             Wrong::ClientReply(code::INVALID_PARAMS, format!("`params`: {error}"))
         })?;
-        if asked.alone {
-            asked.fits_its_wire()?;
+        if request.alone {
+            request.fits_its_wire()?;
         }
-        match asked.method.as_str() {
+        match request.method.as_str() {
             "ping" => Ok("{}".to_owned()),
             "initialize" => {
-                let said = |name: &str| {
+                let value_of = |name: &str| {
                     params.get(name).and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok())
                 };
-                self.downstream.can(said("capabilities").unwrap_or_default());
-                let wanted = said("protocolVersion");
-                let (said, away) = self.greetings().await;
+                self.downstream.can(value_of("capabilities").unwrap_or_default());
+                let wanted = value_of("protocolVersion");
+                let (greeted, away) = self.greetings().await;
                 let wanted = wanted.as_ref().and_then(Value::as_str);
-                Ok(greeting(wanted, &said, &away, self.prefixed))
+                Ok(greeting(wanted, &greeted, &away, self.prefixed))
             }
             "server/discover" => {
-                let (said, away) = self.greetings().await;
-                Ok(greeting(None, &said, &away, self.prefixed))
+                let (greeted, away) = self.greetings().await;
+                Ok(greeting(None, &greeted, &away, self.prefixed))
             }
             "tools/list" => Ok(self.list(List::Tools).await),
             "prompts/list" => Ok(self.list(List::Prompts).await),
@@ -267,22 +269,22 @@ impl Aggregate {
             "subscriptions/listen" => {
                 let wanted = params.get("notifications").map_or("{}", RawValue::get);
                 let wanted = serde_json::from_str(wanted).unwrap_or_default();
-                self.downstream.subscribe(&asked.id, wanted, &asked.to).await;
-                asked.to.closed().await;
+                self.downstream.subscribe(&request.id, wanted, &request.to).await;
+                request.to.closed().await;
                 Ok("{}".to_owned())
             }
-            "tools/call" | "prompts/get" => self.named(asked, &params).await,
-            "completion/complete" => self.completed(asked, &params).await,
+            "tools/call" | "prompts/get" => self.named(request, &params).await,
+            "completion/complete" => self.completed(request, &params).await,
             "logging/setLevel" => {
                 let members = self.members();
-                let all = members.iter().map(|member| self.pass(member, asked, &asked.params));
+                let all = members.iter().map(|member| self.pass(member, request, &request.params));
                 // A server without log levels is unaffected.
                 join_all(all).await;
                 Ok("{}".to_owned())
             }
             method if method.starts_with("resources/") => {
                 let uri = params.get("uri").and_then(text_of).unwrap_or_default();
-                self.resource(asked, &uri).await
+                self.resource(request, &uri).await
             }
             other => Err(Wrong::ClientReply(
                 code::METHOD_NOT_FOUND,
@@ -306,14 +308,14 @@ impl Aggregate {
                 }
             }
         });
-        let (mut said, mut away) = (Vec::new(), Vec::new());
+        let (mut greeted, mut away) = (Vec::new(), Vec::new());
         for (name, greeting) in join_all(greetings).await {
             match greeting {
-                Some(greeting) => said.push((name, greeting)),
+                Some(greeting) => greeted.push((name, greeting)),
                 None => away.push(name),
             }
         }
-        (said, away)
+        (greeted, away)
     }
 
     /// The combined list of all servers. Servers without a list are left out, logged and named.
@@ -356,7 +358,7 @@ impl Aggregate {
     }
 
     /// Processes a request that names a tool or a prompt.
-    async fn named(&self, asked: &ParsedRequest, params: &Object<'_>) -> Result<String, Wrong> {
+    async fn named(&self, request: &ParsedRequest, params: &Object<'_>) -> Result<String, Wrong> {
         let name = params.get("name").and_then(text_of).unwrap_or_default();
         let Some((member, own)) = self.owner(&name) else {
             return Err(Wrong::ClientReply(
@@ -369,33 +371,33 @@ impl Aggregate {
         let state = state.and_then(text_of);
         let responses = responses.and_then(|raw| serde_json::from_str(raw.get()).ok());
         let params = params.with("name", &Value::from(own).to_string());
-        if asked.alone {
+        if request.alone {
             let again =
                 self.waiting.again(state.as_deref(), &called, &responses.unwrap_or_default());
             return match again {
                 Some(pending) => self.waiting.next(pending?).await,
                 None if member.client().await?.is_alone() => {
-                    self.pass(&member, asked, &params).await
+                    self.pass(&member, request, &params).await
                 }
-                None => self.waiting.next(self.begun(member, asked, &params, called)).await,
+                None => self.waiting.next(self.begun(member, request, &params, called)).await,
             };
         }
         // If the server asks for input first, ask the client, which only understands separate
         // requests.
         let mut again = params.clone();
         for _ in 0..ROUNDS {
-            let result = self.pass(&member, asked, &again).await?;
+            let result = self.pass(&member, request, &again).await?;
             let Some(more) = asks_for_more(&result) else { return Ok(result) };
             let questions = Questions::Client(Arc::clone(&self.downstream) as _);
             let Some(answers) = questions.answered(&more).await else {
-                return Err(ClientError::NobodyToAsk.into());
+                return Err(ClientError::NoOneToAsk.into());
             };
             again = with(&params, "inputResponses", &answers.to_string());
             if let Some(state) = more.get("requestState") {
                 again = with(&again, "requestState", &state.to_string());
             }
         }
-        Err(ClientError::NobodyToAsk.into())
+        Err(ClientError::NoOneToAsk.into())
     }
 
     /// Begins a call to a server that may ask for input during the call, for a client that is asked
@@ -403,12 +405,12 @@ impl Aggregate {
     fn begun(
         &self,
         member: Arc<Reconnecting>,
-        asked: &ParsedRequest,
+        request: &ParsedRequest,
         params: &str,
         called: String,
     ) -> PausedCall {
-        let (asker, questions) = PausingResponder::new(asked.able());
-        let (method, to) = (asked.method.clone(), asked.to.clone());
+        let (asker, questions) = PausingResponder::new(request.able());
+        let (method, to) = (request.method.clone(), request.to.clone());
         let params = params.to_owned();
         let asks: Arc<dyn Responder> = Arc::new(asker);
         let outcome = tokio::spawn(async move {
@@ -422,13 +424,17 @@ impl Aggregate {
         PausedCall::new(called, outcome, questions)
     }
 
-    async fn completed(&self, asked: &ParsedRequest, params: &Object<'_>) -> Result<String, Wrong> {
+    async fn completed(
+        &self,
+        request: &ParsedRequest,
+        params: &Object<'_>,
+    ) -> Result<String, Wrong> {
         let refers = params.get("ref").map_or("{}", RawValue::get);
         let refers: Object<'_> = serde_json::from_str(refers)
             .map_err(|error| Wrong::ClientReply(code::INVALID_PARAMS, format!("`ref`: {error}")))?;
         let Some(name) = refers.get("name").and_then(text_of) else {
             let uri = refers.get("uri").and_then(text_of).unwrap_or_default();
-            return self.resource(asked, &uri).await;
+            return self.resource(request, &uri).await;
         };
         let Some((member, own)) = self.owner(&name) else {
             return Err(Wrong::ClientReply(
@@ -437,21 +443,21 @@ impl Aggregate {
             ));
         };
         let refers = refers.with("name", &Value::from(own).to_string());
-        self.pass(&member, asked, &params.with("ref", &refers)).await
+        self.pass(&member, request, &params.with("ref", &refers)).await
     }
 
     /// Passes a request to one server, and returns its result verbatim.
     async fn pass(
         &self,
         member: &Reconnecting,
-        asked: &ParsedRequest,
+        request: &ParsedRequest,
         params: &str,
     ) -> Result<String, Wrong> {
         let client: Arc<Client> = member.client().await?;
-        if client.instead(&asked.method, params).await {
+        if client.instead(&request.method, params).await {
             return Ok("{}".to_owned());
         }
-        let result = client.request_raw(&asked.method, params, Some(&asked.to), None).await;
+        let result = client.request_raw(&request.method, params, Some(&request.to), None).await;
         if matches!(result, Err(ClientError::Ended { .. })) {
             member.broke().await;
         }

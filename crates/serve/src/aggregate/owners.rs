@@ -16,7 +16,7 @@ pub(super) struct Owners {
     resources: BTreeMap<String, Arc<Reconnecting>>,
     templates: BTreeMap<String, Arc<Reconnecting>>,
     /// Whether all servers were asked what they have.
-    pub(super) asked: bool,
+    pub(super) all_listed: bool,
 }
 
 impl Owners {

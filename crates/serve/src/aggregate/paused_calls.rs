@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 const MOST: usize = 256;
 
 /// The name of the question in the result for the client.
-const ASKED: &str = "asked";
+const QUESTION: &str = "asked";
 
 /// Calls that are waiting for their clients.
 #[derive(Default)]
@@ -120,7 +120,7 @@ impl PausedCalls {
         getrandom::fill(&mut random)
             .map_err(|error| Wrong::ClientReply(code::INTERNAL_ERROR, error.to_string()))?;
         let token = format!("{TOKEN}{:032x}", u128::from_be_bytes(random));
-        let asked = json!({ "method": question.method, "params": question.params });
+        let request = json!({ "method": question.method, "params": question.params });
         pending.answer = Some(question.answer);
         pending.since = Instant::now();
         let mut calls = self.calls();
@@ -133,7 +133,7 @@ impl PausedCalls {
         let result = json!({
             "resultType": "input_required",
             "requestState": token,
-            "inputRequests": { ASKED: asked },
+            "inputRequests": { QUESTION: request },
         });
         Ok(result.to_string())
     }
@@ -155,8 +155,8 @@ impl PausedCalls {
         if pending.called != called {
             return wrong("this is not the call that is waiting for an answer");
         }
-        let Some(given) = responses.get(ASKED).filter(|given| given.is_object()) else {
-            let what = format!("`inputResponses` has no `{ASKED}`");
+        let Some(given) = responses.get(QUESTION).filter(|given| given.is_object()) else {
+            let what = format!("`inputResponses` has no `{QUESTION}`");
             return wrong(&what);
         };
         // An abandoned call has no receiver any more.

@@ -30,17 +30,17 @@ impl Aggregate {
         let Ok(members) = serde_json::from_str::<Object<'_>>(text) else {
             return left_out("it is not an object".to_owned());
         };
-        let told = |name: &str| members.get(name).and_then(text_of);
+        let member_text = |name: &str| members.get(name).and_then(text_of);
         if !self.prefixed {
             return Some(text.to_owned());
         }
         if list.is_named() {
-            let Some(name) = told("name") else { return Some(text.to_owned()) };
+            let Some(name) = member_text("name") else { return Some(text.to_owned()) };
             let name = Value::from(format!("{}{BETWEEN}{name}", member.name));
             return Some(members.with("name", &name.to_string()));
         }
         let key = if list == List::Templates { "uriTemplate" } else { "uri" };
-        let Some(uri) = told(key) else { return left_out(format!("it has no `{key}`")) };
+        let Some(uri) = member_text(key) else { return left_out(format!("it has no `{key}`")) };
         if let Err(why) = self.owners().note(list, uri.clone(), member) {
             return left_out(format!("`{uri}`: {why}"));
         }
@@ -54,9 +54,13 @@ impl Aggregate {
     }
 
     /// Passes on a request about a resource to the server that has it.
-    pub(super) async fn resource(&self, asked: &ParsedRequest, uri: &str) -> Result<String, Wrong> {
+    pub(super) async fn resource(
+        &self,
+        request: &ParsedRequest,
+        uri: &str,
+    ) -> Result<String, Wrong> {
         match self.owner_of(uri).await {
-            Some(member) => self.pass(&member, asked, &asked.params).await,
+            Some(member) => self.pass(&member, request, &request.params).await,
             None => {
                 let what = format!("no server has `{uri}`");
                 Err(Wrong::ClientReply(code::INVALID_PARAMS, what))
@@ -75,7 +79,7 @@ impl Aggregate {
         }
         let fitting = {
             let owners = self.owners();
-            owners.fitting(uri).filter(|_| owners.asked)
+            owners.fitting(uri).filter(|_| owners.all_listed)
         };
         if fitting.is_some() {
             return fitting;
@@ -84,7 +88,7 @@ impl Aggregate {
             self.list(list).await;
         }
         let mut owners = self.owners();
-        owners.asked = true;
+        owners.all_listed = true;
         owners.listed(uri).or_else(|| owners.fitting(uri))
     }
 }

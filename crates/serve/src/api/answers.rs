@@ -107,10 +107,10 @@ pub(crate) struct ClaimItem {
 /// Judged answers, newest first.
 pub(crate) fn list(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
 ) -> Result<Page<AnswerItem>, HttpProblem> {
-    let (before, limit) = (cursor(asked, "answers")?, asked.limit()?);
-    let session = asked.query.some("session")?;
+    let (before, limit) = (cursor(request, "answers")?, request.limit()?);
+    let session = request.query.some("session")?;
     session.map_or(Ok(()), |id| known(dashboard, id))?;
     let mut places = dashboard.known().places(List::Answers, before, session, limit + 1);
     let more = places.len() > limit;
@@ -155,9 +155,9 @@ fn found(findings: &Value) -> Vec<FoundItem> {
 /// The answer named in the route, with all of its claims.
 pub(crate) fn one(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
 ) -> Result<AnswerDetail, HttpProblem> {
-    let (session, place) = (asked.named(0), asked.named(1));
+    let (session, place) = (request.named(0), request.named(1));
     let missing = || HttpProblem::missing(format!("`{session}` has no judged answer at `{place}`"));
     let digits = place.bytes().all(|byte| byte.is_ascii_digit());
     let seq = place.parse::<u64>().ok().filter(|seq| digits && *seq > 0).ok_or_else(missing)?;

@@ -69,14 +69,14 @@ pub(crate) struct Decided {
 /// force.
 pub(crate) fn list(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
 ) -> Result<Page<CallItem>, HttpProblem> {
-    let waiting = match asked.query.one("state")? {
+    let waiting = match request.query.one("state")? {
         None | Some("waiting") => true,
         Some("decided") => false,
         Some(_) => return Err(HttpProblem::bad("`state` must be `waiting` or `decided`")),
     };
-    page(dashboard, cursor(asked, "approvals")?, asked.limit()?, waiting)
+    page(dashboard, cursor(request, "approvals")?, request.limit()?, waiting)
 }
 
 /// Up to `limit` such calls from before this event.
@@ -118,29 +118,29 @@ pub(crate) fn page(
 /// Approves the call named in the route.
 pub(crate) fn grant(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
     word: Word,
 ) -> Result<Decided, HttpProblem> {
-    let (by, reason) = said(asked, word.reason)?;
+    let (by, reason) = person_and_reason(request, word.reason)?;
     let approval = Approval::by(by.clone());
     let approval = reason.map_or(approval.clone(), |reason| approval.because(reason));
     let approval = if word.for_session { approval.for_session() } else { approval };
-    decide(dashboard, asked, PersonsDecision::Agree(approval), by)
+    decide(dashboard, request, PersonsDecision::Agree(approval), by)
 }
 
 /// Refuses the call named in the route.
 pub(crate) fn refuse(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
     word: Word,
 ) -> Result<Decided, HttpProblem> {
-    let (by, reason) = said(asked, word.reason)?;
-    decide(dashboard, asked, PersonsDecision::Refuse { by: by.clone(), reason }, by)
+    let (by, reason) = person_and_reason(request, word.reason)?;
+    decide(dashboard, request, PersonsDecision::Refuse { by: by.clone(), reason }, by)
 }
 
 /// The person and the reason, validated.
-fn said(
-    asked: &VisitorRequest,
+fn person_and_reason(
+    request: &VisitorRequest,
     reason: Option<String>,
 ) -> Result<(String, Option<String>), HttpProblem> {
     let reason = reason.filter(|reason| !reason.trim().is_empty());
@@ -148,19 +148,19 @@ fn said(
         let what = format!("the reason is longer than {LONGEST_REASON} characters");
         return Err(HttpProblem::bad(what));
     }
-    Ok((format!("{} (dashboard)", asked.visitor.name), reason))
+    Ok((format!("{} (dashboard)", request.visitor.name), reason))
 }
 
 /// Records a decision, if the call named in the route can be decided on.
 fn decide(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
     decision: PersonsDecision,
     by: String,
 ) -> Result<Decided, HttpProblem> {
     dashboard.has_read_all()?;
     let grants = matches!(decision, PersonsDecision::Agree(_));
-    let (receipt, seen) = ready(dashboard, asked.named(0), grants)?;
+    let (receipt, seen) = ready(dashboard, request.named(0), grants)?;
     let recorded = dashboard.guard().decide(&receipt, decision, seen);
     Handle::current().block_on(recorded).map_err(|error| match error {
         AppendError::DecidedMeanwhile => {

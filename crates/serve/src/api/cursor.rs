@@ -20,8 +20,8 @@ pub(crate) struct Page<T> {
 }
 
 /// The number in the cursor of a request to the list with this name.
-pub(crate) fn cursor(asked: &VisitorRequest, list: &str) -> Result<Option<u64>, HttpProblem> {
-    let Some(text) = asked.query.one("cursor")? else { return Ok(None) };
+pub(crate) fn cursor(request: &VisitorRequest, list: &str) -> Result<Option<u64>, HttpProblem> {
+    let Some(text) = request.query.one("cursor")? else { return Ok(None) };
     read(text, list).map(Some).ok_or_else(|| {
         HttpProblem::bad("`cursor` must be the `next` value of the previous page of the same list")
     })

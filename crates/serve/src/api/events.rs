@@ -45,10 +45,10 @@ impl EventItem {
 /// The events of a session, in order.
 pub(crate) fn list(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
 ) -> Result<Page<EventItem>, HttpProblem> {
-    let (after, limit) = (cursor(asked, "events")?.unwrap_or(0), asked.limit()?);
-    let id = asked.named(0);
+    let (after, limit) = (cursor(request, "events")?.unwrap_or(0), request.limit()?);
+    let id = request.named(0);
     if dashboard.known().session(id).is_none() {
         return Err(HttpProblem::missing(format!("the ledger has no session `{id}`")));
     }

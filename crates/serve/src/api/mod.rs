@@ -50,10 +50,10 @@ static RESOURCES: [Resource; 17] = [
         "Whether the ledger can be read and followed",
         &[],
         schema::<HealthItem>,
-        |d, a| told(&health(d, a)?),
+        |d, a| json_answer(&health(d, a)?),
     ),
     read("/stats", "stats", "Totals of the ledger", &[], schema::<StatsItem>, |d, a| {
-        told(&stats(d, a)?)
+        json_answer(&stats(d, a)?)
     }),
     read(
         "/sessions",
@@ -61,7 +61,7 @@ static RESOURCES: [Resource; 17] = [
         "Sessions, most recently begun first",
         LIST,
         schema::<Page<SessionItem>>,
-        |d, a| told(&sessions(d, a)?),
+        |d, a| json_answer(&sessions(d, a)?),
     ),
     read(
         "/sessions/{session}",
@@ -69,7 +69,7 @@ static RESOURCES: [Resource; 17] = [
         "A session, counted",
         &[],
         schema::<SessionItem>,
-        |d, a| told(&session(d, a)?),
+        |d, a| json_answer(&session(d, a)?),
     ),
     read(
         "/sessions/{session}/events",
@@ -77,7 +77,7 @@ static RESOURCES: [Resource; 17] = [
         "The events of a session, in order",
         LIST,
         schema::<Page<events::EventItem>>,
-        |d, a| told(&events::list(d, a)?),
+        |d, a| json_answer(&events::list(d, a)?),
     ),
     read(
         "/receipts",
@@ -85,7 +85,7 @@ static RESOURCES: [Resource; 17] = [
         "Receipts, newest first",
         LIST_OF_SESSION,
         schema::<Page<ReceiptItem>>,
-        |d, a| told(&receipts(d, a)?),
+        |d, a| json_answer(&receipts(d, a)?),
     ),
     read(
         "/receipts/{execution_id}",
@@ -93,7 +93,7 @@ static RESOURCES: [Resource; 17] = [
         "A receipt with its result",
         &[],
         schema::<ReceiptDetail>,
-        |d, a| told(&receipt(d, a)?),
+        |d, a| json_answer(&receipt(d, a)?),
     ),
     read(
         "/receipts/{execution_id}/export",
@@ -109,7 +109,7 @@ static RESOURCES: [Resource; 17] = [
         "Calls that were refused or denied, newest first",
         LIST_OF_SESSION,
         schema::<Page<ReceiptItem>>,
-        |d, a| told(&rejections(d, a)?),
+        |d, a| json_answer(&rejections(d, a)?),
     ),
     read(
         "/approvals",
@@ -118,7 +118,7 @@ static RESOURCES: [Resource; 17] = [
          `state=decided`, those with a decision that still applies",
         &["cursor", "limit", "state"],
         schema::<Page<CallItem>>,
-        |d, a| told(&approvals(d, a)?),
+        |d, a| json_answer(&approvals(d, a)?),
     ),
     done(
         "/approvals/{execution_id}/grant",
@@ -127,7 +127,7 @@ static RESOURCES: [Resource; 17] = [
         Role::Operate,
         schema::<Word>,
         schema::<approvals::Decided>,
-        |d, a| told(&grant(d, a, a.json()?)?),
+        |d, a| json_answer(&grant(d, a, a.json()?)?),
     ),
     done(
         "/approvals/{execution_id}/refuse",
@@ -136,7 +136,7 @@ static RESOURCES: [Resource; 17] = [
         Role::Operate,
         schema::<Word>,
         schema::<approvals::Decided>,
-        |d, a| told(&refuse(d, a, a.json()?)?),
+        |d, a| json_answer(&refuse(d, a, a.json()?)?),
     ),
     read(
         "/answers",
@@ -144,7 +144,7 @@ static RESOURCES: [Resource; 17] = [
         "Answers checked against the record, newest first",
         LIST_OF_SESSION,
         schema::<Page<AnswerItem>>,
-        |d, a| told(&answers(d, a)?),
+        |d, a| json_answer(&answers(d, a)?),
     ),
     read(
         "/answers/{session}/{session_seq}",
@@ -152,7 +152,7 @@ static RESOURCES: [Resource; 17] = [
         "An answer with all its claims",
         &[],
         schema::<AnswerDetail>,
-        |d, a| told(&answer(d, a)?),
+        |d, a| json_answer(&answer(d, a)?),
     ),
     read(
         "/policy",
@@ -160,7 +160,7 @@ static RESOURCES: [Resource; 17] = [
         "The policy for calls and answers",
         &[],
         schema::<PolicyItem>,
-        |d, a| told(&in_force(d, a)?),
+        |d, a| json_answer(&in_force(d, a)?),
     ),
     done(
         "/policy/replay",
@@ -169,7 +169,7 @@ static RESOURCES: [Resource; 17] = [
         Role::Read,
         schema::<ReplayBody>,
         schema::<ReplayItem>,
-        |d, a| told(&replay(d, &a.json()?)?),
+        |d, a| json_answer(&replay(d, &a.json()?)?),
     ),
     read("/openapi.json", "openapi", "This description", &[], openapi::any_object, |d, _| {
         Ok(answered(StatusCode::OK, JSON, openapi::document(d, &RESOURCES)))
@@ -178,7 +178,7 @@ static RESOURCES: [Resource; 17] = [
 
 const JSON: &str = "application/json";
 
-fn told(found: &impl Serialize) -> Result<Answer, HttpProblem> {
+fn json_answer(found: &impl Serialize) -> Result<Answer, HttpProblem> {
     let text = serde_json::to_string(found).map_err(|error| {
         HttpProblem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -188,11 +188,11 @@ fn told(found: &impl Serialize) -> Result<Answer, HttpProblem> {
     Ok(answered(StatusCode::OK, JSON, text))
 }
 
-fn exported(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let mut told = answered(StatusCode::OK, JSON, export(dashboard, asked)?);
+fn exported(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    let mut response = answered(StatusCode::OK, JSON, export(dashboard, request)?);
     let name = HeaderValue::from_static("attachment; filename=\"receipt.json\"");
-    told.headers_mut().insert(header::CONTENT_DISPOSITION, name);
-    Ok(told)
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
+    Ok(response)
 }
 
 /// The endpoint of a request, and the values of its path parameters.

@@ -63,13 +63,13 @@ fn operation(resource: &Resource, generator: &mut SchemaGenerator) -> Value {
         }))
     });
     let parameters: Vec<Value> = named.chain(resource.query.iter().map(parameter)).collect();
-    let mut told = json!({
+    let mut object = json!({
         "operationId": resource.id,
         "summary": resource.summary,
         "parameters": parameters,
         "responses": responses(resource, answer.to_value()),
     });
-    let Some(members) = told.as_object_mut() else { return told };
+    let Some(members) = object.as_object_mut() else { return object };
     if resource.role > Role::Read {
         let needs = format!("Needs the role `{}`.", resource.role.name());
         members.insert("description".to_owned(), json!(needs));
@@ -79,7 +79,7 @@ fn operation(resource: &Resource, generator: &mut SchemaGenerator) -> Value {
         let content = json!({ "application/json": { "schema": schema } });
         members.insert("requestBody".to_owned(), json!({ "required": true, "content": content }));
     }
-    told
+    object
 }
 
 fn parameter(name: &&str) -> Value {

@@ -127,28 +127,28 @@ pub(crate) struct ReceiptDetail {
 /// Receipts of all sessions or of one, newest first.
 pub(crate) fn list(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
 ) -> Result<Page<ReceiptItem>, HttpProblem> {
-    of_list(dashboard, asked, List::Receipts, "receipts")
+    of_list(dashboard, request, List::Receipts, "receipts")
 }
 
 /// Rejected and denied calls, newest first.
 pub(crate) fn rejections(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
 ) -> Result<Page<ReceiptItem>, HttpProblem> {
-    of_list(dashboard, asked, List::Rejections, "rejections")
+    of_list(dashboard, request, List::Rejections, "rejections")
 }
 
 fn of_list(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
     list: List,
     name: &str,
 ) -> Result<Page<ReceiptItem>, HttpProblem> {
-    let session = asked.query.some("session")?;
+    let session = request.query.some("session")?;
     session.map_or(Ok(()), |id| known(dashboard, id))?;
-    read_list(dashboard, list, name, (cursor(asked, name)?, session), asked.limit()?)
+    read_list(dashboard, list, name, (cursor(request, name)?, session), request.limit()?)
 }
 
 /// The latest rejected and denied calls.
@@ -199,9 +199,9 @@ fn no_receipt(id: &str) -> HttpProblem {
 /// One receipt with its result.
 pub(crate) fn one(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
 ) -> Result<ReceiptDetail, HttpProblem> {
-    let receipt = found(dashboard, asked.named(0))?;
+    let receipt = found(dashboard, request.named(0))?;
     let text = match &receipt.recorded_digest {
         Some(digest) => text_of(dashboard, digest)?,
         None => None,
@@ -238,8 +238,11 @@ pub(crate) fn text_of(
 }
 
 /// A receipt with everything needed to verify it without the ledger.
-pub(crate) fn export(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<String, HttpProblem> {
-    let id = asked.named(0);
+pub(crate) fn export(
+    dashboard: &Dashboard,
+    request: &VisitorRequest,
+) -> Result<String, HttpProblem> {
+    let id = request.named(0);
     let exported = dashboard.ledger().export(id)?.ok_or_else(|| no_receipt(id))?;
     serde_json::to_string_pretty(&exported).map_err(|error| {
         let what = format!("cannot write the proof: {error}");

@@ -66,9 +66,9 @@ impl Resource {
 
     /// Checks that a request without a token, from a signed-in browser, carries the token that only
     /// our own pages know.
-    pub(crate) fn is_ours(&self, asked: &VisitorRequest) -> Result<(), HttpProblem> {
-        let Some(wanted) = asked.visitor.form_token.as_deref() else { return Ok(()) };
-        let given = asked.headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
+    pub(crate) fn is_ours(&self, request: &VisitorRequest) -> Result<(), HttpProblem> {
+        let Some(wanted) = request.visitor.form_token.as_deref() else { return Ok(()) };
+        let given = request.headers.get("x-csrf-token").and_then(|value| value.to_str().ok());
         if self.method == Method::GET || given == Some(wanted) {
             return Ok(());
         }
@@ -80,9 +80,9 @@ impl Resource {
     pub(crate) fn answer(
         &self,
         dashboard: &Dashboard,
-        asked: &VisitorRequest,
+        request: &VisitorRequest,
     ) -> Result<Answer, HttpProblem> {
-        asked.query.are_among(self.query)?;
-        (self.act)(dashboard, asked)
+        request.query.are_among(self.query)?;
+        (self.act)(dashboard, request)
     }
 }

@@ -50,7 +50,7 @@ impl From<&SessionSeen> for SessionItem {
             calls: seen.calls,
             rejected: seen.rejected,
             open: seen.open(),
-            said: seen.said,
+            said: seen.messages,
             answers: seen.answers,
             answers_with_findings: seen.answers_with_findings,
             has_ended: seen.has_ended,
@@ -61,9 +61,9 @@ impl From<&SessionSeen> for SessionItem {
 /// Sessions, the most recently started first.
 pub(crate) fn list(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
 ) -> Result<Page<SessionItem>, HttpProblem> {
-    let (before, limit) = (cursor(asked, "sessions")?, asked.limit()?);
+    let (before, limit) = (cursor(request, "sessions")?, request.limit()?);
     let index = dashboard.known();
     let all = index.sessions();
     let end = before.and_then(|at| usize::try_from(at).ok()).unwrap_or(all.len()).min(all.len());
@@ -76,9 +76,9 @@ pub(crate) fn list(
 /// The session named in the route.
 pub(crate) fn one(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
 ) -> Result<SessionItem, HttpProblem> {
-    let id = asked.named(0);
+    let id = request.named(0);
     known(dashboard, id)?;
     let found = dashboard.known().session(id).map(SessionItem::from);
     found.ok_or_else(|| missing(id))

@@ -38,7 +38,7 @@ pub enum ClientError {
     },
     /// The server asks for input from a person, which cannot be provided here.
     #[error("the MCP server asks the user a question, but no user is available")]
-    NobodyToAsk,
+    NoOneToAsk,
 }
 
 fn ended(code: &Option<i32>) -> String {

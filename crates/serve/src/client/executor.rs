@@ -111,14 +111,14 @@ impl McpExecutor {
     /// When pins cannot be read or written.
     pub fn watched(mut self, pins: &Pins, hold: bool) -> Result<(Self, Vec<String>), PinsError> {
         let raw: Vec<Value> = self.tools.values().map(|offered| offered.raw.clone()).collect();
-        let mut told = oddities_of(&self.server.name, &raw);
+        let mut warnings = oddities_of(&self.server.name, &raw);
         let (changes, changed) = pins.changed(&self.server.name, &raw)?;
-        told.extend(changes);
+        warnings.extend(changes);
         if hold {
             let tools = Arc::make_mut(&mut self.tools);
             tools.retain(|_, offered| !changed.contains(&offered.name));
         }
-        Ok((self, told))
+        Ok((self, warnings))
     }
 
     /// Closes the connection.
@@ -192,7 +192,7 @@ fn offered(server: &str, listed: &[Value]) -> Result<BTreeMap<String, Offered>, 
 /// Converts a result to text and structured output.
 fn output(result: Value) -> ToolOutput {
     let blocks = result.get("content").and_then(Value::as_array);
-    let texts: Vec<String> = blocks.into_iter().flatten().map(said).collect();
+    let texts: Vec<String> = blocks.into_iter().flatten().map(block_text).collect();
     // Only an explicit absence of an error counts as success.
     let failed = match result.get("isError") {
         None | Some(Value::Null | Value::Bool(false)) => !result.is_object(),
@@ -215,7 +215,7 @@ fn output(result: Value) -> ToolOutput {
 }
 
 /// A block of a result as text; non-text blocks are described.
-fn said(block: &Value) -> String {
+fn block_text(block: &Value) -> String {
     let text = |at: &str| block.pointer(at).and_then(Value::as_str);
     if let Some(words) = text("/text").or_else(|| text("/resource/text")) {
         return words.to_owned();
@@ -239,7 +239,7 @@ fn failed(error: &ClientError) -> ToolError {
             | UpstreamError::Unset(_),
         ) => ToolErrorCategory::NetworkError,
         ClientError::Upstream(UpstreamError::Unreadable(_)) => ToolErrorCategory::ServerError,
-        ClientError::NobodyToAsk => ToolErrorCategory::ConfirmationRequired,
+        ClientError::NoOneToAsk => ToolErrorCategory::ConfirmationRequired,
         ClientError::Refused { code, .. } if *code == i64::from(code::INVALID_PARAMS) => {
             ToolErrorCategory::InvalidParameters
         }

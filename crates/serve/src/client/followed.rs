@@ -53,7 +53,7 @@ impl Followed {
     }
 
     /// Reports a progress notification to the follower of its call.
-    pub(super) fn told(&self, params: Option<&RawValue>) {
+    pub(super) fn report(&self, params: Option<&RawValue>) {
         let step = params.and_then(|raw| serde_json::from_str::<Step>(raw.get()).ok());
         let Some(Step { token, done, total, message }) = step else { return };
         if let Some(progress) = lock(&self.steps).get(&token) {

@@ -43,10 +43,12 @@ pub async fn inspect(server: &Server, options: &ClientOptions) -> Result<Offer, 
     };
     client.close().await;
     let greeting = client.greeting();
-    let said = greeting
+    let server_info = greeting
         .get("serverInfo")
         .or_else(|| greeting.get("_meta").and_then(|meta| meta.get(SERVER_INFO)));
-    let text = |member: &str| said.and_then(|said| said.get(member)?.as_str().map(str::to_owned));
+    let text = |member: &str| {
+        server_info.and_then(|server_info| server_info.get(member)?.as_str().map(str::to_owned))
+    };
     let names_itself = text("name").map(|name| (name, text("version").unwrap_or_default()));
     let instructions = greeting.get("instructions").and_then(Value::as_str).map(str::to_owned);
     let revision = client.revision().map(str::to_owned);

@@ -38,24 +38,24 @@ impl Client {
             self.listener(headers.clone(), self.options.questions.clone()),
         );
         let says = self.options.hears.clone();
-        let asked = self.alone.then(|| self.subscription());
+        let subscription = self.alone.then(|| self.subscription());
         let (hears, heard_from) = oneshot::channel();
         let listening = tokio::spawn(async move {
-            let reply: Result<Reply, UpstreamError> = match &asked {
+            let reply: Result<Reply, UpstreamError> = match &subscription {
                 None => upstream.listen_whole(&headers).await,
                 Some((text, headers)) => upstream.exchange_whole(text, headers).await,
             };
             let mut hears = Some(hears);
             // Over HTTP the response itself confirms the stream; a process confirms it in a
             // message.
-            if asked.is_none() {
+            if subscription.is_none() {
                 hears.take().map(|hears| hears.send(()));
             }
             let Ok(Reply { content: Content::Flow(mut flow), .. }) = reply else { return };
             while let Some(Ok(event)) = flow.next().await {
                 hears.take().map(|hears| hears.send(()));
-                let said = Message::read(&event.data).ok().and_then(|message| message.method);
-                if said.as_deref() != Some("notifications/subscriptions/acknowledged") {
+                let method = Message::read(&event.data).ok().and_then(|message| message.method);
+                if method.as_deref() != Some("notifications/subscriptions/acknowledged") {
                     listener.heard(&event.data, says.as_ref()).await;
                 }
             }
@@ -146,7 +146,7 @@ impl ServerListener {
             }
             let mut text = Some(text.clone().into_owned());
             if method == "notifications/progress" {
-                self.followed.told(message.params());
+                self.followed.report(message.params());
                 text = self.followed.named_back(&message);
             }
             if let (Some(hears), Some(text)) = (hears, text) {

@@ -71,7 +71,7 @@ pub struct ClientOptions {
 impl Default for ClientOptions {
     fn default() -> Self {
         let limit = Duration::from_secs(60);
-        let questions = Questions::Nobody;
+        let questions = Questions::NoOne;
         Self { limit, revision: None, questions, hears: None, asks_as: None }
     }
 }
@@ -97,8 +97,8 @@ impl ClientOptions {
     fn attributed<'m>(&self, message: &'m str) -> Result<Cow<'m, str>, UpstreamError> {
         let Some(name) = &self.asks_as else { return Ok(Cow::Borrowed(message)) };
         let why = |why| UpstreamError::Unreadable(format!("`{name}`: {why}"));
-        let asked = in_the_name_of(name, message).map_err(why)?;
-        Ok(asked.map_or(Cow::Borrowed(message), Cow::Owned))
+        let attributed = in_the_name_of(name, message).map_err(why)?;
+        Ok(attributed.map_or(Cow::Borrowed(message), Cow::Owned))
     }
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Client {
     /// Whether there are no sessions, so that each request carries the session's metadata.
     alone: bool,
     headers: RequestHeaders,
-    asked: AtomicU64,
+    requests: AtomicU64,
     /// The server's greeting.
     greeting: Value,
     /// Whether the server's list of tools has changed.
@@ -188,7 +188,7 @@ impl Client {
             options: options.clone(),
             alone: !session,
             headers: RequestHeaders::default(),
-            asked: AtomicU64::new(0),
+            requests: AtomicU64::new(0),
             greeting: Value::Null,
             changed,
             listening: Mutex::default(),
@@ -238,7 +238,7 @@ impl Client {
     }
 
     fn next_id(&self) -> u64 {
-        self.asked.fetch_add(1, Ordering::Relaxed) + 1
+        self.requests.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// The server's greeting.
@@ -356,10 +356,10 @@ impl Client {
                 return Ok(result);
             }
             let responses = self.options.questions.answered(&result).await;
-            params.responses = Some(responses.ok_or(ClientError::NobodyToAsk)?);
+            params.responses = Some(responses.ok_or(ClientError::NoOneToAsk)?);
             params.state = result.get("requestState").cloned();
         }
-        Err(ClientError::NobodyToAsk)
+        Err(ClientError::NoOneToAsk)
     }
 
     /// Sends a request and returns its result.

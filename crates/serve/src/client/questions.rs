@@ -27,7 +27,7 @@ pub(crate) trait Responder: Send + Sync {
 pub(crate) enum Questions {
     /// Questions are not answered.
     #[default]
-    Nobody,
+    NoOne,
     /// The client whose call is in progress, if there is one.
     Declared,
     /// A person.
@@ -40,7 +40,7 @@ impl Questions {
     /// The capabilities we declare.
     pub(super) fn capabilities(&self) -> Value {
         match self {
-            Self::Nobody => json!({}),
+            Self::NoOne => json!({}),
             Self::Declared => json!({ "elicitation": {}, "sampling": {}, "roots": {} }),
             Self::Person(_) => json!({ "elicitation": {} }),
             Self::Client(client) => client.capabilities(),
@@ -50,7 +50,7 @@ impl Questions {
     /// Whether an answer is still pending.
     pub(super) fn are_waiting(&self) -> bool {
         match self {
-            Self::Nobody | Self::Declared => false,
+            Self::NoOne | Self::Declared => false,
             // A person's time counts towards the server's limit.
             Self::Person(_) => false,
             Self::Client(client) => client.is_waiting(),
@@ -70,8 +70,8 @@ impl Questions {
     /// The answers to everything that a result asks for; `None` if any cannot be given.
     pub(crate) async fn answered(&self, result: &Value) -> Option<Value> {
         let mut answers = Map::new();
-        let asked = result.get("inputRequests").and_then(Value::as_object);
-        for (name, request) in asked.into_iter().flatten() {
+        let requests = result.get("inputRequests").and_then(Value::as_object);
+        for (name, request) in requests.into_iter().flatten() {
             let method = request.get("method").and_then(Value::as_str)?;
             let params = request.get("params").cloned().unwrap_or_default();
             answers.insert(name.clone(), self.answer(method, params).await?);

@@ -9,8 +9,8 @@ use crate::api::{self, RuleItem};
 use crate::http::Answer;
 
 /// The page with the findings of each rule in the recorded answers.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let stats = api::stats(dashboard, asked)?;
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    let stats = api::stats(dashboard, request)?;
     let rules = api::in_mode(dashboard);
     let found = |rule: &RuleItem| stats.findings.get(&rule.code).copied().unwrap_or(0);
     let mut rows: Vec<(&RuleItem, u64)> = rules.iter().map(|rule| (rule, found(rule))).collect();
@@ -26,7 +26,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
         }
         div data-live="rules" { (table(&rows, stats.answers)) }
     };
-    Ok(whole(dashboard, &asked.visitor, "/accuracy", "Accuracy by rule", &body))
+    Ok(whole(dashboard, &request.visitor, "/accuracy", "Accuracy by rule", &body))
 }
 
 fn table(rows: &[(&RuleItem, u64)], answers: u64) -> Markup {

@@ -28,8 +28,8 @@ struct Card<'a> {
 }
 
 /// The page of an answer, with its claims underlined and the evidence next to it.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let detail = api::answer(dashboard, asked)?;
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    let detail = api::answer(dashboard, request)?;
     let answer = &detail.answer;
     let cards = cards(&detail);
     let body = html! {
@@ -65,7 +65,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
             }
         }
     };
-    Ok(whole(dashboard, &asked.visitor, "/answers", "Answer", &body))
+    Ok(whole(dashboard, &request.visitor, "/answers", "Answer", &body))
 }
 
 /// The recorded findings and every other claim, by position.
@@ -95,10 +95,10 @@ fn cards(detail: &AnswerDetail) -> Vec<Card<'_>> {
         })
         .collect();
     for claim in &detail.claims {
-        let told = findings.iter().any(|finding| {
+        let is_covered = findings.iter().any(|finding| {
             finding.code == claim.rule && finding.claim.as_deref() == Some(&claim.text)
         });
-        if !told {
+        if !is_covered {
             cards.push(Card {
                 span: Some((claim.start, claim.end)),
                 words: Some(&claim.text),

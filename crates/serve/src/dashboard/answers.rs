@@ -15,10 +15,10 @@ const SHOWN: usize = 400;
 const FINDINGS: usize = 4;
 
 /// The page of answers that were checked against the record.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let list = api::answers(dashboard, asked)?;
-    let later = asked.query.one("cursor")?.is_some();
-    let of = asked.query.one("session")?;
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    let list = api::answers(dashboard, request)?;
+    let later = request.query.one("cursor")?.is_some();
+    let of = request.query.one("session")?;
     let path = match of {
         Some(id) => format!("/answers?session={}", part(id)),
         None => "/answers".to_owned(),
@@ -37,7 +37,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
             (pager(&path, later, list.next.as_deref(), "Older answers"))
         }
     };
-    Ok(whole(dashboard, &asked.visitor, "/answers", "Answers", &body))
+    Ok(whole(dashboard, &request.visitor, "/answers", "Answers", &body))
 }
 
 fn entry(answer: &AnswerItem) -> Markup {

@@ -23,26 +23,26 @@ const ENTRIES: usize = 20;
 const SHOWN: usize = 3_000;
 
 /// The page of calls waiting for approval, decisions in force, and recent decisions.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let list = api::calls_of_people(dashboard, cursor(asked, "approvals")?, ENTRIES, true)?;
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    let list = api::calls_of_people(dashboard, cursor(request, "approvals")?, ENTRIES, true)?;
     let standing = api::calls_of_people(dashboard, None, ENTRIES, false)?;
-    let later = asked.query.one("cursor")?.is_some();
+    let later = request.query.one("cursor")?.is_some();
     let body = html! {
         h1 { "Approvals" }
-        @if let Some(done) = done(asked)? { p .notice .good role="status" { (done) } }
+        @if let Some(done) = done(request)? { p .notice .good role="status" { (done) } }
         p .faint {
             "Calls denied until a person approves them. An approval covers exactly these \
              arguments in this session; the agent must make the call again."
         }
         div data-live=[(!later).then_some("approvals")] {
             @if list.items.is_empty() { (none(dashboard, "Nothing is waiting.")) }
-            @for call in &list.items { (card(&asked.visitor, call)) }
+            @for call in &list.items { (card(&request.visitor, call)) }
             (pager("/approvals", later, list.next.as_deref(), "Older calls"))
         }
         @if !standing.items.is_empty() {
             section aria-labelledby="standing" {
                 h2 #standing { "Current decisions" }
-                @for call in &standing.items { (card(&asked.visitor, call)) }
+                @for call in &standing.items { (card(&request.visitor, call)) }
                 @if standing.next.is_some() {
                     p .faint { "The newest " (ENTRIES) " are shown; the API lists all of them." }
                 }
@@ -53,12 +53,12 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
             div data-live="decided" { (decided(dashboard)?) }
         }
     };
-    Ok(whole(dashboard, &asked.visitor, "/approvals", "Approvals", &body))
+    Ok(whole(dashboard, &request.visitor, "/approvals", "Approvals", &body))
 }
 
 /// The message about the form that led to this page.
-fn done(asked: &VisitorRequest) -> Result<Option<&'static str>, HttpProblem> {
-    Ok(match asked.query.one("done")? {
+fn done(request: &VisitorRequest) -> Result<Option<&'static str>, HttpProblem> {
+    Ok(match request.query.one("done")? {
         Some("granted") => Some("Granted: the agent may make this call again."),
         Some("refused") => Some(
             "Refused: the agent will see the refusal when it makes this call \
@@ -161,19 +161,25 @@ fn decided(dashboard: &Dashboard) -> Result<Markup, HttpProblem> {
 }
 
 /// Approves a call.
-pub(super) fn grant(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    api::grant(dashboard, asked, word(asked)?)?;
+pub(super) fn grant(
+    dashboard: &Dashboard,
+    request: &VisitorRequest,
+) -> Result<Answer, HttpProblem> {
+    api::grant(dashboard, request, word(request)?)?;
     Ok(to("/approvals?done=granted"))
 }
 
 /// Refuses a call.
-pub(super) fn refuse(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    api::refuse(dashboard, asked, word(asked)?)?;
+pub(super) fn refuse(
+    dashboard: &Dashboard,
+    request: &VisitorRequest,
+) -> Result<Answer, HttpProblem> {
+    api::refuse(dashboard, request, word(request)?)?;
     Ok(to("/approvals?done=refused"))
 }
 
-fn word(asked: &VisitorRequest) -> Result<Word, HttpProblem> {
-    let form = asked.form()?;
+fn word(request: &VisitorRequest) -> Result<Word, HttpProblem> {
+    let form = request.form()?;
     form.are_among(&["reason", "for_session", FORM_TOKEN])?;
     Ok(Word {
         reason: form.some("reason")?.map(str::to_owned),

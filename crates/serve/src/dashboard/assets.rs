@@ -54,14 +54,14 @@ pub(super) fn asset(head: &Parts, name: &str) -> Result<Answer, HttpProblem> {
     let asset = asset.ok_or_else(|| HttpProblem::missing("there is no such file"))?;
     let tag = format!("\"{}\"", tag(asset.bytes));
     let has = head.headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    let mut told = match has.is_some_and(|has| has.split(',').any(|one| one.trim() == tag)) {
+    let mut response = match has.is_some_and(|has| has.split(',').any(|one| one.trim() == tag)) {
         true => answer(StatusCode::NOT_MODIFIED, asset.kind, ""),
         false => answer(StatusCode::OK, asset.kind, asset.bytes),
     };
-    let headers = told.headers_mut();
+    let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHED));
     if let Ok(tag) = HeaderValue::from_str(&tag) {
         headers.insert(header::ETAG, tag);
     }
-    Ok(told)
+    Ok(response)
 }

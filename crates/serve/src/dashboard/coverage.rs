@@ -10,10 +10,10 @@ use crate::api::{self, SessionItem};
 use crate::http::Answer;
 
 /// The page about coverage: what has a receipt, what was judged, and what cannot be known.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let list = api::sessions(dashboard, asked)?;
-    let later = asked.query.one("cursor")?.is_some();
-    let health = api::health(dashboard, asked)?;
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    let list = api::sessions(dashboard, request)?;
+    let later = request.query.one("cursor")?.is_some();
+    let health = api::health(dashboard, request)?;
     let body = html! {
         h1 { "Coverage" }
         p {
@@ -28,15 +28,15 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
             (pager("/coverage", later, list.next.as_deref(), "Older sessions"))
         }
     };
-    Ok(whole(dashboard, &asked.visitor, "/coverage", "Coverage", &body))
+    Ok(whole(dashboard, &request.visitor, "/coverage", "Coverage", &body))
 }
 
 fn sums(dashboard: &Dashboard, audited: Option<u64>) -> Markup {
     let index = dashboard.known();
-    let (mut open, mut said, mut judged) = (0, 0, 0);
+    let (mut open, mut with_messages, mut judged) = (0, 0, 0);
     for session in index.sessions() {
         open += session.open();
-        said += u64::from(session.said > 0);
+        with_messages += u64::from(session.messages > 0);
         judged += u64::from(session.answers > 0);
     }
     let receipts = index.count(List::Receipts) as u64;
@@ -49,7 +49,7 @@ fn sums(dashboard: &Dashboard, audited: Option<u64>) -> Markup {
                 " " span .faint { "without a recorded end: still running, or the process died" }
             }
             @if let Some(lines) = audited { dt { "Lines of the audit log" } dd { (grouped(lines)) } }
-            dt { "Sessions with messages" } dd { (grouped(said)) }
+            dt { "Sessions with messages" } dd { (grouped(with_messages)) }
             dt { "Sessions with a judged answer" } dd { (grouped(judged)) }
         }
     }

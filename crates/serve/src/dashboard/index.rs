@@ -45,7 +45,7 @@ pub(crate) struct SessionSeen {
     pub(crate) rejected: u64,
     pub(crate) closed: u64,
     pub(crate) opened: u64,
-    pub(crate) said: u64,
+    pub(crate) messages: u64,
     pub(crate) answers: u64,
     pub(crate) answers_with_findings: u64,
     pub(crate) has_ended: bool,
@@ -246,7 +246,7 @@ impl LedgerIndex {
                 hour.answers += 1;
                 hour.answers_with_findings += found;
             }
-            Draft::Said(_) => seen.said += 1,
+            Draft::Said(_) => seen.messages += 1,
             Draft::Ended => seen.has_ended = true,
             _ => {}
         }
@@ -304,8 +304,8 @@ impl LedgerIndex {
 
     /// Records that a call ran, which uses up a one-time approval.
     fn ran(&mut self, call: (usize, Digest)) {
-        let stands = DecisionState::Granted { for_session: true };
-        if self.decisions_on.get(&call).is_some_and(|known| known.state != stands) {
+        let granted = DecisionState::Granted { for_session: true };
+        if self.decisions_on.get(&call).is_some_and(|known| known.state != granted) {
             self.decisions_on.remove(&call);
         }
     }

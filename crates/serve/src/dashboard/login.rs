@@ -66,29 +66,29 @@ pub(super) fn elsewhere(dashboard: &Dashboard) -> Answer {
 
 /// The response that signs a browser in.
 pub(super) fn signed_in(cookie: &str) -> Answer {
-    let mut told = to("/");
+    let mut response = to("/");
     let cookie = format!("{COOKIE}={cookie}; HttpOnly; SameSite=Strict; Path=/");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        told.headers_mut().insert(header::SET_COOKIE, cookie);
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
-    told
+    response
 }
 
 /// The response that signs a browser out.
 pub(super) fn signed_out() -> Answer {
-    let mut told = to("/login");
+    let mut response = to("/login");
     let cookie = format!("{COOKIE}=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0");
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
-        told.headers_mut().insert(header::SET_COOKIE, cookie);
+        response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
-    told
+    response
 }
 
 /// A redirect.
 pub(super) fn to(place: &str) -> Answer {
-    let mut told = answer(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
+    let mut response = answer(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", "");
     if let Ok(place) = HeaderValue::from_str(place) {
-        told.headers_mut().insert(header::LOCATION, place);
+        response.headers_mut().insert(header::LOCATION, place);
     }
-    told
+    response
 }

@@ -44,7 +44,7 @@ pub use server::serve_dashboard;
 use visitor::Visitors;
 pub use visitor::{AccessToken, Role};
 
-/// Capacity of the queue for a slow live reader; beyond it, the reader is told that it missed
+/// Capacity of the queue for a slow live reader; beyond it, the reader learns that it missed
 /// events.
 const NEWS: usize = 1_024;
 

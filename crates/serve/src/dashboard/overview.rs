@@ -16,11 +16,11 @@ const FEW: usize = 6;
 const HOURS: i64 = 48;
 
 /// The overview page: today's activity, what is waiting, and whether the record can be read.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
     let sessions = latest(dashboard);
     let waiting = api::calls_of_people(dashboard, None, FEW, true)?.items;
     let rejections = api::latest_rejections(dashboard, FEW)?;
-    let health = api::health(dashboard, asked)?;
+    let health = api::health(dashboard, request)?;
     let body = html! {
         h1 { "Overview" }
         div #today data-live="today" { (today(dashboard)) }
@@ -47,7 +47,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
             (record(&health))
         }
     };
-    Ok(whole(dashboard, &asked.visitor, "/", "Overview", &body))
+    Ok(whole(dashboard, &request.visitor, "/", "Overview", &body))
 }
 
 fn latest(dashboard: &Dashboard) -> Vec<SessionItem> {

@@ -36,9 +36,9 @@ pub(super) fn form_token(visitor: &Visitor) -> Markup {
 
 /// Checks that a form came from one of our pages. Not needed if the request carries an access
 /// token.
-pub(super) fn is_our_form(asked: &VisitorRequest) -> Result<(), HttpProblem> {
-    let Some(wanted) = asked.visitor.form_token.as_deref() else { return Ok(()) };
-    if asked.form()?.one(FORM_TOKEN)? == Some(wanted) {
+pub(super) fn is_our_form(request: &VisitorRequest) -> Result<(), HttpProblem> {
+    let Some(wanted) = request.visitor.form_token.as_deref() else { return Ok(()) };
+    if request.form()?.one(FORM_TOKEN)? == Some(wanted) {
         return Ok(());
     }
     Err(HttpProblem::forbidden("this form has expired: reload the page"))
@@ -79,9 +79,9 @@ pub(super) fn problem(
         p { a href="/" { "Back to the overview" } }
     };
     let around = visitor.map(|visitor| (visitor, "-"));
-    let mut told = framed(dashboard, problem.status, around, title, &body);
-    problem.head(&mut told);
-    told
+    let mut response = framed(dashboard, problem.status, around, title, &body);
+    problem.head(&mut response);
+    response
 }
 
 fn framed(

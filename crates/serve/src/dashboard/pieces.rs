@@ -134,11 +134,11 @@ pub(super) fn json(value: &impl Serialize, limit: usize) -> Markup {
 }
 
 /// Links to the next page of a list and back to the first.
-pub(super) fn pager(path: &str, asked_cursor: bool, next: Option<&str>, more: &str) -> Markup {
+pub(super) fn pager(path: &str, is_later_page: bool, next: Option<&str>, more: &str) -> Markup {
     html! {
-        @if asked_cursor || next.is_some() {
+        @if is_later_page || next.is_some() {
             nav .pager aria-label="More of the list" {
-                @if asked_cursor { a href=(path) { "Newest" } }
+                @if is_later_page { a href=(path) { "Newest" } }
                 @if let Some(next) = next {
                     @let mark = if path.contains('?') { '&' } else { '?' };
                     a rel="next" href={ (path) (mark) "cursor=" (next) } { (more) }

@@ -15,27 +15,30 @@ const SHOWN: usize = 60_000;
 const CHANGES: usize = 100;
 
 /// The page of the policy in force, with a form to try another one.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    shown(dashboard, asked, None, None)
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    shown(dashboard, request, None, None)
 }
 
 /// The policy page, with what another policy would have decided.
-pub(super) fn replay(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let form = asked.form()?;
+pub(super) fn replay(
+    dashboard: &Dashboard,
+    request: &VisitorRequest,
+) -> Result<Answer, HttpProblem> {
+    let form = request.form()?;
     let policy = form.one("policy")?.unwrap_or_default().replace("\r\n", "\n");
     let session = form.some("session")?.map(str::to_owned);
     let body = ReplayBody { policy, session };
     let replayed = api::replay(dashboard, &body);
-    shown(dashboard, asked, Some(&body), Some(replayed))
+    shown(dashboard, request, Some(&body), Some(replayed))
 }
 
 fn shown(
     dashboard: &Dashboard,
-    asked: &VisitorRequest,
+    request: &VisitorRequest,
     given: Option<&ReplayBody>,
     replayed: Option<Result<ReplayItem, HttpProblem>>,
 ) -> Result<Answer, HttpProblem> {
-    let policy = api::in_force(dashboard, asked)?;
+    let policy = api::in_force(dashboard, request)?;
     let text = given.map_or(policy.text.as_str(), |given| given.policy.as_str());
     let body = html! {
         h1 { "Policy" }
@@ -51,7 +54,7 @@ fn shown(
                  Nothing is executed or changed."
             }
             form .replay method="post" action="/policy" {
-                (form_token(&asked.visitor))
+                (form_token(&request.visitor))
                 label for="policy" { "Configuration (TOML)" }
                 textarea #policy name="policy" rows="16" spellcheck="false" maxlength="200000" { (text) }
                 label for="session" { "Session (default: the latest ones)" }
@@ -66,7 +69,7 @@ fn shown(
             details { summary { "The configuration" } pre tabindex="0" { (lines(&policy.text, SHOWN)) } }
         }
     };
-    Ok(whole(dashboard, &asked.visitor, "/policy", "Policy", &body))
+    Ok(whole(dashboard, &request.visitor, "/policy", "Policy", &body))
 }
 
 fn became(replayed: &ReplayItem) -> Markup {

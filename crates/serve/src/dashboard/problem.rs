@@ -52,14 +52,14 @@ impl HttpProblem {
             "status": self.status.as_u16(),
             "detail": self.detail,
         });
-        let mut told = answer(self.status, "application/problem+json", body.to_string());
-        self.head(&mut told);
-        told
+        let mut response = answer(self.status, "application/problem+json", body.to_string());
+        self.head(&mut response);
+        response
     }
 
     /// Adds the headers that belong to the problem.
-    pub(crate) fn head(&self, told: &mut Answer) {
-        let headers = told.headers_mut();
+    pub(crate) fn head(&self, response: &mut Answer) {
+        let headers = response.headers_mut();
         if !self.allow.is_empty() {
             let names: Vec<&str> = self.allow.iter().map(Method::as_str).collect();
             if let Ok(value) = HeaderValue::from_str(&names.join(", ")) {

@@ -20,8 +20,8 @@ const SHOWN: usize = 8_000;
 const ARGUMENTS: usize = 20_000;
 
 /// The page of a receipt: the call, what permitted it, its result, and how to prove it.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let detail = api::receipt(dashboard, asked)?;
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    let detail = api::receipt(dashboard, request)?;
     let receipt = &detail.short;
     let export = format!("/receipts/{}/export", part(&receipt.execution_id));
     let body = html! {
@@ -31,7 +31,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
         section {
             h2 { "Arguments" }
             (json(&receipt.arguments, ARGUMENTS))
-            (decision(&asked.visitor, &detail))
+            (decision(&request.visitor, &detail))
         }
         (result(&detail))
         section {
@@ -47,7 +47,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
             details { summary { "The whole receipt" } (json(&detail.receipt, 2 * SHOWN)) }
         }
     };
-    Ok(whole(dashboard, &asked.visitor, "/sessions", "Receipt", &body))
+    Ok(whole(dashboard, &request.visitor, "/sessions", "Receipt", &body))
 }
 
 fn facts(receipt: &ReceiptItem) -> Markup {
@@ -121,10 +121,13 @@ fn result(detail: &ReceiptDetail) -> Markup {
 }
 
 /// The receipt with its proof, as a download.
-pub(super) fn export(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let text = api::export(dashboard, asked)?;
-    let mut told = answer(StatusCode::OK, "application/json", text);
+pub(super) fn export(
+    dashboard: &Dashboard,
+    request: &VisitorRequest,
+) -> Result<Answer, HttpProblem> {
+    let text = api::export(dashboard, request)?;
+    let mut response = answer(StatusCode::OK, "application/json", text);
     let name = HeaderValue::from_static("attachment; filename=\"receipt.json\"");
-    told.headers_mut().insert(header::CONTENT_DISPOSITION, name);
-    Ok(told)
+    response.headers_mut().insert(header::CONTENT_DISPOSITION, name);
+    Ok(response)
 }

@@ -9,10 +9,10 @@ use crate::api::{self, ReceiptItem};
 use crate::http::Answer;
 
 /// The page of rejected and denied calls.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let list = api::rejections(dashboard, asked)?;
-    let later = asked.query.one("cursor")?.is_some();
-    let of = asked.query.some("session")?;
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    let list = api::rejections(dashboard, request)?;
+    let later = request.query.one("cursor")?.is_some();
+    let of = request.query.some("session")?;
     let path = match of {
         Some(id) => format!("/rejections?session={}", part(id)),
         None => "/rejections".to_owned(),
@@ -31,7 +31,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
             (pager(&path, later, list.next.as_deref(), "Older rejections"))
         }
     };
-    Ok(whole(dashboard, &asked.visitor, "/rejections", "Rejections", &body))
+    Ok(whole(dashboard, &request.visitor, "/rejections", "Rejections", &body))
 }
 
 fn entry(receipt: &ReceiptItem) -> Markup {

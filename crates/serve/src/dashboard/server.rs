@@ -104,14 +104,14 @@ impl Dashboard {
         let at_home = self.is_at_home(&head.headers);
         let visitor = self.visitors.visitor(&head.headers, at_home, self.now());
         let known = visitor.clone();
-        let mut told = match Arc::clone(&self).respond(head, body, from, visitor).await {
-            Ok(told) => told,
+        let mut response = match Arc::clone(&self).respond(head, body, from, visitor).await {
+            Ok(response) => response,
             Err(problem) if is_api => problem.json(),
             Err(problem) if problem.status == StatusCode::UNAUTHORIZED && is_page => login::first(),
             Err(problem) => page::problem(&self, known.as_ref(), &problem),
         };
-        secure(told.headers_mut(), is_asset);
-        told
+        secure(response.headers_mut(), is_asset);
+        response
     }
 
     /// Whether a request uses the host name at which browsers sign in.
@@ -163,9 +163,9 @@ impl Dashboard {
             Method::POST => received(body).await?,
             _ => Bytes::new(),
         };
-        let asked = VisitorRequest { named, query, headers: head.headers, body, visitor };
+        let request = VisitorRequest { named, query, headers: head.headers, body, visitor };
         let dashboard = Arc::clone(&self);
-        let answered = tokio::task::spawn_blocking(move || route.answer(&dashboard, &asked));
+        let answered = tokio::task::spawn_blocking(move || route.answer(&dashboard, &request));
         answered.await.unwrap_or_else(|_| {
             let what = "internal server error; see the server's log";
             Err(HttpProblem::new(StatusCode::INTERNAL_SERVER_ERROR, what))
@@ -225,14 +225,14 @@ impl Dashboard {
             return Err(HttpProblem::method(vec![Method::POST]));
         }
         let body = received(body).await?;
-        let asked = VisitorRequest {
+        let request = VisitorRequest {
             named: Vec::new(),
             query: Fields::default(),
             headers: head.headers.clone(),
             body,
             visitor: visitor.clone(),
         };
-        page::is_our_form(&asked)?;
+        page::is_our_form(&request)?;
         self.visitors.sign_out(&head.headers);
         Ok(login::signed_out())
     }
@@ -251,17 +251,21 @@ enum Route {
 }
 
 impl Route {
-    fn answer(&self, dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    fn answer(
+        &self,
+        dashboard: &Dashboard,
+        request: &VisitorRequest,
+    ) -> Result<Answer, HttpProblem> {
         match self {
             Self::Resource(resource) => {
-                resource.is_ours(asked)?;
-                resource.answer(dashboard, asked)
+                resource.is_ours(request)?;
+                resource.answer(dashboard, request)
             }
             Self::Page(page) => {
                 if page.method == Method::POST {
-                    page::is_our_form(asked)?;
+                    page::is_our_form(request)?;
                 }
-                (page.act)(dashboard, asked)
+                (page.act)(dashboard, request)
             }
         }
     }

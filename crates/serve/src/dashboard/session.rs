@@ -22,9 +22,9 @@ const SHOWN: usize = 400;
 const RESULTS: usize = 4 * 1024 * 1024;
 
 /// The page of a session: a timeline, one window of events per page.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let session = api::session(dashboard, asked)?;
-    let given = api::cursor(asked, "timeline")?;
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    let session = api::session(dashboard, request)?;
+    let given = api::cursor(request, "timeline")?;
     let latest = session.events.saturating_sub(WINDOW);
     let after = given.unwrap_or(latest).min(session.events);
     let events = dashboard.ledger().events_of(&session.id, after, WINDOW)?;
@@ -38,7 +38,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
             (windows(&session, after))
         }
     };
-    Ok(whole(dashboard, &asked.visitor, "/sessions", "Session", &body))
+    Ok(whole(dashboard, &request.visitor, "/sessions", "Session", &body))
 }
 
 fn about(session: &SessionItem) -> Markup {
@@ -132,10 +132,10 @@ fn entry(
             ("call", called(dashboard, &closed.execution_id, room)?)
         }
         Draft::Closed(_) | Draft::Shown { .. } => return Ok(None),
-        Draft::Said(said) => {
-            let who = speaker(said.role);
-            let text = api::text_of(dashboard, &said.text)?;
-            (who, self::said(who, said.caller_id.as_deref(), text.as_deref()))
+        Draft::Said(message) => {
+            let who = speaker(message.role);
+            let text = api::text_of(dashboard, &message.text)?;
+            (who, self::message_markup(who, message.caller_id.as_deref(), text.as_deref()))
         }
         Draft::Judged { findings, .. } => {
             let count = findings.as_array().map_or(0, Vec::len) as u64;
@@ -181,7 +181,7 @@ fn speaker(role: Role) -> &'static str {
     }
 }
 
-fn said(who: &str, caller: Option<&str>, text: Option<&str>) -> Markup {
+fn message_markup(who: &str, caller: Option<&str>, text: Option<&str>) -> Markup {
     html! {
         p .faint { (who) @if let Some(caller) = caller { " · " (brief(caller, 60)) } }
         @match text {

@@ -9,9 +9,9 @@ use crate::api::{self, SessionItem};
 use crate::http::Answer;
 
 /// The page of sessions.
-pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answer, HttpProblem> {
-    let list = api::sessions(dashboard, asked)?;
-    let later = asked.query.one("cursor")?.is_some();
+pub(super) fn page(dashboard: &Dashboard, request: &VisitorRequest) -> Result<Answer, HttpProblem> {
+    let list = api::sessions(dashboard, request)?;
+    let later = request.query.one("cursor")?.is_some();
     let body = html! {
         h1 { "Sessions" }
         div data-live=[(!later).then_some("sessions")] {
@@ -19,7 +19,7 @@ pub(super) fn page(dashboard: &Dashboard, asked: &VisitorRequest) -> Result<Answ
             (pager("/sessions", later, list.next.as_deref(), "Older sessions"))
         }
     };
-    Ok(whole(dashboard, &asked.visitor, "/sessions", "Sessions", &body))
+    Ok(whole(dashboard, &request.visitor, "/sessions", "Sessions", &body))
 }
 
 /// A table of sessions.

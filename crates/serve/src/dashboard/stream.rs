@@ -58,13 +58,13 @@ pub(super) fn stream(
     let next = last.map(|last| last.saturating_add(1));
     let waiting = VecDeque::from(["retry: 3000\n\n".to_owned()]);
     let reader =
-        Reader { place, headers: head.headers, news, next, is_behind: last.is_some(), waiting };
+        Reader { place, headers: head.headers, news, next, must_catch_up: last.is_some(), waiting };
     let pieces = stream::unfold(reader, |mut reader| async move {
         let text = reader.next().await?;
         Some((Ok(Frame::data(Bytes::from(text))), reader))
     });
-    let mut told = Response::new(StreamBody::new(pieces).boxed_unsync());
-    let headers = told.headers_mut();
+    let mut response = Response::new(StreamBody::new(pieces).boxed_unsync());
+    let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-store"),
@@ -72,7 +72,7 @@ pub(super) fn stream(
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    Ok(told)
+    Ok(response)
 }
 
 /// A reader's slot, which is released on drop.
@@ -118,7 +118,7 @@ struct Reader {
     /// The seq of the next event; any if `None`.
     next: Option<u64>,
     /// Whether missed events must be read from the ledger first.
-    is_behind: bool,
+    must_catch_up: bool,
     waiting: VecDeque<String>,
 }
 
@@ -128,7 +128,7 @@ impl Reader {
         if let Some(text) = self.waiting.pop_front() {
             return Some(text);
         }
-        if std::mem::take(&mut self.is_behind) {
+        if std::mem::take(&mut self.must_catch_up) {
             self.read_missed().await;
             if let Some(text) = self.waiting.pop_front() {
                 return Some(text);

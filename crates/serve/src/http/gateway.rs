@@ -142,15 +142,15 @@ impl HttpGateway {
             return answer(StatusCode::OK, "text/plain", "ok\n");
         }
         if let Err(error) = self.access.check(request.headers(), from, &self.counted) {
-            let mut told = json(error.status(), wrong(&error.to_string()));
+            let mut response = json(error.status(), wrong(&error.to_string()));
             if error.status() == StatusCode::UNAUTHORIZED {
                 let bearer = HeaderValue::from_static("Bearer");
-                told.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
             }
             if error.status() == StatusCode::TOO_MANY_REQUESTS {
-                told.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
             }
-            return told;
+            return response;
         }
         if path == "/metrics" {
             let text = self.metrics.text(self.sessions().len());
@@ -223,7 +223,7 @@ impl HttpGateway {
         let (head, body) = request.into_parts();
         let body = match self.whole(body).await {
             Ok(body) => body,
-            Err(told) => return told,
+            Err(response) => return response,
         };
         let Ok(text) = std::str::from_utf8(&body) else {
             return bad(code::PARSE_ERROR, "the message is not UTF-8");
@@ -237,8 +237,8 @@ impl HttpGateway {
                 );
             }
             Err(error) => {
-                let told = TopLevel::parse(text.as_bytes()).refusal(&error.to_string());
-                return json(StatusCode::BAD_REQUEST, told);
+                let refusal = TopLevel::parse(text.as_bytes()).refusal(&error.to_string());
+                return json(StatusCode::BAD_REQUEST, refusal);
             }
         };
         let mut headers = self.onward(&head.headers);
@@ -247,13 +247,13 @@ impl HttpGateway {
         let known = session_of(&head.headers).map(|id| (id, self.sessions().get(id).cloned()));
         if let Some((id, client)) = known.filter(|(_, client)| client.is_some() || !begins) {
             let Some(client) = client else { return no_session() };
-            let told = client.take(text, &headers).await;
-            if let ClientReply::Passed(reply) | ClientReply::Answer(reply, _) = &told
+            let client_reply = client.take(text, &headers).await;
+            if let ClientReply::Passed(reply) | ClientReply::Answer(reply, _) = &client_reply
                 && reply.status == StatusCode::NOT_FOUND
             {
                 self.ended(id, &headers).await;
             }
-            return answer_from_reply(told);
+            return answer_from_reply(client_reply);
         }
         if begins {
             // A client may still name a session that has ended.
@@ -269,9 +269,9 @@ impl HttpGateway {
         if by_status && let Some(wrong) = wrong_alone(&client, &message, &headers, alone) {
             return wrong;
         }
-        let told = client.take(text, &headers).await;
-        let status = told.error_code().filter(|_| by_status).and_then(status_of);
-        let mut answer = answer_from_reply(told);
+        let client_reply = client.take(text, &headers).await;
+        let status = client_reply.error_code().filter(|_| by_status).and_then(status_of);
+        let mut answer = answer_from_reply(client_reply);
         if let Some(status) = status {
             *answer.status_mut() = status;
         }
@@ -289,13 +289,13 @@ impl HttpGateway {
             Ok(client) => client,
             Err(why) => return away(id, &why),
         };
-        let told = client.take(text, headers).await;
-        let taken = match &told {
+        let client_reply = client.take(text, headers).await;
+        let taken = match &client_reply {
             ClientReply::Answer(reply, _) | ClientReply::Passed(reply) => reply.status.is_success(),
             ClientReply::Events(_) => true,
             ClientReply::Message(_) | ClientReply::Taken => false,
         };
-        let mut answer = answer_from_reply(told);
+        let mut answer = answer_from_reply(client_reply);
         if !taken {
             client.end(headers).await;
             return answer;
@@ -346,7 +346,7 @@ impl HttpGateway {
             }
         };
         match client.listen(&self.onward(request.headers())).await {
-            Ok(told) => answer_from_reply(told),
+            Ok(client_reply) => answer_from_reply(client_reply),
             Err(error) => json(StatusCode::BAD_GATEWAY, wrong(&error.to_string())),
         }
     }
@@ -354,7 +354,7 @@ impl HttpGateway {
     async fn delete(&self, request: &Request<Incoming>) -> Answer {
         let Some(id) = session_of(request.headers()) else { return no_session() };
         match self.ended(id, &self.onward(request.headers())).await {
-            Some(told) => told,
+            Some(response) => response,
             None => no_session(),
         }
     }

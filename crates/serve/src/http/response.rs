@@ -37,8 +37,8 @@ fn plain(status: StatusCode, bytes: Bytes) -> Answer {
 }
 
 /// A reply as an HTTP response.
-pub(crate) fn answer_from_reply(told: ClientReply) -> Answer {
-    match told {
+pub(crate) fn answer_from_reply(client_reply: ClientReply) -> Answer {
+    match client_reply {
         ClientReply::Message(text) => json(StatusCode::OK, text),
         ClientReply::Taken => plain(StatusCode::ACCEPTED, Bytes::new()),
         ClientReply::Answer(head, text) => with(json(head.status, text), head.headers),
@@ -50,7 +50,7 @@ pub(crate) fn answer_from_reply(told: ClientReply) -> Answer {
             };
             with(plain(reply.status, bytes), reply.headers)
         }
-        ClientReply::Events(told) => events(told),
+        ClientReply::Events(reply_events) => events(reply_events),
     }
 }
 
@@ -82,8 +82,8 @@ fn written(event: Event) -> String {
     Event { data, ..event }.written()
 }
 
-fn events(told: ReplyEvents) -> Answer {
-    let ReplyEvents { head, first, rest } = told;
+fn events(reply_events: ReplyEvents) -> Answer {
+    let ReplyEvents { head, first, rest } = reply_events;
     let pieces = stream::unfold((first, rest), |(first, mut rest)| async move {
         let text = match first {
             Some(event) => written(event),

@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Who answers our questions, for receipts.
 const PERSON: &str = "the user of the MCP client";
 
-/// The text with every character that nobody sees, or that turns the direction of others, as its
+/// The text with every character that no one sees, or that turns the direction of others, as its
 /// number.
 pub(super) fn with_all_seen(text: &str) -> String {
     let seen = text.chars().map(|c| match is_unseen(c) {
@@ -52,7 +52,7 @@ impl Gateway {
             let mut shared = self.shared();
             let is_old =
                 |held: &Held| held.wire != Wire::Session && held.since.elapsed() > PATIENCE;
-            shared.asked.extract_if(.., |_, held| is_old(held)).map(|(_, held)| held).collect()
+            shared.held_calls.extract_if(.., |_, held| is_old(held)).map(|(_, held)| held).collect()
         };
         for held in old {
             self.give_up(&held, PersonsAnswer::Missing).await;
@@ -76,7 +76,11 @@ impl Gateway {
             Wire::Session => self.state().elicits,
             Wire::Stateless { elicits } => elicits,
         };
-        if able && self.shared().asked.len() < MOST { Asking::Reported } else { Asking::Unattended }
+        if able && self.shared().held_calls.len() < MOST {
+            Asking::Reported
+        } else {
+            Asking::Unattended
+        }
     }
 
     /// Asks the person at the client.
@@ -90,8 +94,8 @@ impl Gateway {
         // The server does not know this id, so it cannot use it for a question of its own.
         let mut random = [0; 16];
         if let Err(error) = getrandom::fill(&mut random) {
-            let told = format!("cannot get random bytes: {error}");
-            return Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &told));
+            let reason = format!("cannot get random bytes: {error}");
+            return Step::Answer(message::error(Some(id), code::INTERNAL_ERROR, &reason));
         }
         let question = Value::from(format!("{QUESTION}{:032x}", u128::from_ne_bytes(random)));
         let (since, id) = (Instant::now(), id.to_owned());
@@ -102,7 +106,7 @@ impl Gateway {
         let message = with_all_seen(&message);
         let schema = json!({ "type": "object", "properties": {} });
         let params = json!({ "message": message, "requestedSchema": schema });
-        self.shared().asked.insert(question.to_string(), held);
+        self.shared().held_calls.insert(question.to_string(), held);
         Step::Answer(match wire {
             Wire::Session => {
                 self.state().waiting.insert(id, Waiting::Person);
@@ -121,7 +125,11 @@ impl Gateway {
     }
 
     /// Handles the client's answer to a question from the server or from us.
-    pub(super) async fn not_asked(&self, message: &Message<'_>, forward: Step) -> Option<Step> {
+    pub(super) async fn question_answered(
+        &self,
+        message: &Message<'_>,
+        forward: Step,
+    ) -> Option<Step> {
         let Some(id) = message.id.as_deref() else {
             tracing::warn!("dropped an answer from the client: it has no request id");
             return None;
@@ -129,8 +137,8 @@ impl Gateway {
         let held = {
             let mut shared = self.shared();
             // Without a session, the repeated call contains the answer.
-            let ours = shared.asked.get(id).is_some_and(|held| held.wire == Wire::Session);
-            if ours { shared.asked.remove(id) } else { None }
+            let ours = shared.held_calls.get(id).is_some_and(|held| held.wire == Wire::Session);
+            if ours { shared.held_calls.remove(id) } else { None }
         };
         match held {
             Some(held) => {
@@ -140,8 +148,8 @@ impl Gateway {
             }
             None => {
                 let mut state = self.state();
-                let asked = state.questions.iter().position(|question| question == id);
-                let Some(at) = asked else {
+                let position = state.questions.iter().position(|question| question == id);
+                let Some(at) = position else {
                     // If the question was ours, this is too late: the call has been cancelled.
                     tracing::warn!("dropped an answer from the client: no request has the id {id}");
                     return None;
@@ -162,7 +170,7 @@ impl Gateway {
         let question = id_of(params.get("requestState")?.get()).filter(|id| is_question(id))?;
         let refused =
             |what: &str| Some(Step::Answer(message::error(Some(id), code::INVALID_PARAMS, what)));
-        let Some(held) = self.shared().asked.remove(&question) else {
+        let Some(held) = self.shared().held_calls.remove(&question) else {
             return refused(
                 "no question about this call is open: it was already answered, or never asked",
             );
@@ -177,8 +185,9 @@ impl Gateway {
         let called = &held.call.hosted.call;
         let name: Option<String> =
             params.get("name").and_then(|raw| serde_json::from_str(raw.get()).ok());
-        let same =
-            given.is_ok_and(|given| called.arguments.canonical().is_ok_and(|asked| asked == given));
+        let same = given.is_ok_and(|given| {
+            called.arguments.canonical().is_ok_and(|original| original == given)
+        });
         if name.as_deref() != Some(&called.tool) || !same {
             let what = "this is not the call that the user was asked about";
             self.give_up(&held, PersonsAnswer::Missing).await;

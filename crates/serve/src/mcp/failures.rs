@@ -1,4 +1,4 @@
-//! What is told and recorded about calls that have no result.
+//! What is reported and recorded about calls that have no result.
 
 use counterfoil_guard::{CallError, HostEnded, Reason, ToolErrorFeedback};
 use counterfoil_ledger::APPROVAL_DECLINED;

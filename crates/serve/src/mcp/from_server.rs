@@ -21,10 +21,10 @@ impl Gateway {
     /// The part of a server's message that goes to the client, if any.
     pub async fn from_server(&self, message: &str) -> Option<String> {
         let text = message.trim();
-        let told = match self.understood(text) {
-            Ok(message) => self.said(&message, text).await,
+        let passed = match self.understood(text) {
+            Ok(message) => self.to_client(&message, text).await,
             Err(why) => match TopLevel::parse(text.as_bytes()).in_place_of_answer(&why) {
-                Some(answer) => self.said(&Message::read(&answer).ok()?, &answer).await,
+                Some(answer) => self.to_client(&Message::read(&answer).ok()?, &answer).await,
                 None => {
                     let server = &self.server;
                     tracing::warn!("`{server}` sent an invalid message: {why}");
@@ -32,11 +32,11 @@ impl Gateway {
                 }
             },
         };
-        let told = told?;
-        match in_the_name_of(&self.server, &told) {
+        let passed = passed?;
+        match in_the_name_of(&self.server, &passed) {
             // Questions of several servers already begin with the name of the one that asks, which
             // cannot be read out of a message: a server could forge it.
-            Ok(asked) => Some(lined(asked.filter(|_| !self.several).unwrap_or(told))),
+            Ok(attributed) => Some(lined(attributed.filter(|_| !self.several).unwrap_or(passed))),
             Err(why) => {
                 tracing::warn!("dropped a message from `{}`: {why}", self.server);
                 None
@@ -58,7 +58,7 @@ impl Gateway {
         Ok(message)
     }
 
-    async fn said(&self, message: &Message<'_>, text: &str) -> Option<String> {
+    async fn to_client(&self, message: &Message<'_>, text: &str) -> Option<String> {
         if let Some(method) = &message.method {
             if method == "notifications/tools/list_changed" {
                 self.shared().offered.forget();
@@ -66,7 +66,7 @@ impl Gateway {
             self.note_question(method, message)?;
             return match method.as_str() {
                 "notifications/tasks" | "notifications/tasks/status" => {
-                    self.task_told(message, text).await
+                    self.task_notification(message, text).await
                 }
                 _ => Some(self.without_secrets(message, text)),
             };

@@ -69,7 +69,7 @@ pub enum Step {
 pub(super) struct Shared {
     pub(super) offered: Offered,
     /// Calls waiting for a person, by the id of our question.
-    pub(super) asked: BTreeMap<String, Held>,
+    pub(super) held_calls: BTreeMap<String, Held>,
     pub(super) tasks: Tasks,
 }
 
@@ -139,8 +139,8 @@ impl Gateway {
         }
     }
 
-    /// Like [`Gateway::another`], for a client that can be told from others by these words. Its
-    /// tasks are its own.
+    /// Like [`Gateway::another`], for a client that can be distinguished from others by these words.
+    /// Its tasks are its own.
     #[must_use]
     pub fn another_for(&self, client: &str) -> Self {
         Self { client: Some(client.to_owned()), ..self.another() }
@@ -206,21 +206,22 @@ impl Gateway {
         let message = match Message::read(text) {
             Ok(message) => message,
             Err(error) => {
-                let told = TopLevel::parse(text.as_bytes()).refusal(&error.to_string());
-                return Some(Step::Answer(told));
+                let refusal = TopLevel::parse(text.as_bytes()).refusal(&error.to_string());
+                return Some(Step::Answer(refusal));
             }
         };
         let forward = Step::Forward(text.trim().to_owned());
         let (Some(method), id) = (message.method.as_deref(), message.id.as_deref()) else {
-            return self.not_asked(&message, forward).await;
+            return self.question_answered(&message, forward).await;
         };
         let Some(id) = id else { return self.notified(&message, method, forward).await };
         if let Some(odd) = misspelt(method) {
             return Some(Step::Answer(message::error(Some(id), code::METHOD_NOT_FOUND, &odd)));
         }
         if let Some(odd) = message.odd_params() {
-            let told = message::error(Some(id), code::INVALID_PARAMS, &format!("`params`: {odd}"));
-            return Some(Step::Answer(told));
+            let answer =
+                message::error(Some(id), code::INVALID_PARAMS, &format!("`params`: {odd}"));
+            return Some(Step::Answer(answer));
         }
         if self.state().waiting.contains_key(id) {
             let wrong = "a request with this id is still open";
@@ -229,8 +230,8 @@ impl Gateway {
         if method == "tools/call" {
             return Some(self.call(&message, text, id).await);
         }
-        if let Some(told) = self.refusal(&message, text, id).await {
-            return Some(Step::Answer(told));
+        if let Some(refusal) = self.refusal(&message, text, id).await {
+            return Some(Step::Answer(refusal));
         }
         if method == "initialize" {
             let params = message.params().and_then(|raw| {
@@ -269,8 +270,8 @@ impl Gateway {
             let what = format!("the member `{name}` appears twice");
             return Some(message::error(Some(id), code::INVALID_PARAMS, &what));
         }
-        if let Some(told) = self.not_its_task(message, id) {
-            return Some(told);
+        if let Some(refusal) = self.not_its_task(message, id) {
+            return Some(refusal);
         }
         let why = self.resource_denied(message.method.as_deref()?, message).await?;
         Some(message::error(Some(id), code::INVALID_REQUEST, &why))
@@ -282,9 +283,9 @@ impl Gateway {
         let id = message.cancels()?;
         let (waiting, held) = {
             let mut shared = self.shared();
-            let question = shared.asked.iter().find(|(_, held)| held.is_of(&id));
+            let question = shared.held_calls.iter().find(|(_, held)| held.is_of(&id));
             let question = question.map(|(question, _)| question.clone());
-            let held = question.and_then(|question| shared.asked.remove(&question));
+            let held = question.and_then(|question| shared.held_calls.remove(&question));
             (self.cancel_waiting(&id, held.is_some()), held)
         };
         let closed = match (held, waiting) {
@@ -331,9 +332,9 @@ impl Gateway {
         let Some(params) = message.params() else {
             return refused(code::INVALID_PARAMS, "a tool call needs `params` with a `name`");
         };
-        let (asked, members): (CallParams<'_>, Members<'_>) =
+        let (params, members): (CallParams<'_>, Members<'_>) =
             match (serde_json::from_str(params.get()), serde_json::from_str(params.get())) {
-                (Ok(asked), Ok(members)) => (asked, members),
+                (Ok(params), Ok(members)) => (params, members),
                 (Err(error), _) | (_, Err(error)) => {
                     return refused(code::INVALID_PARAMS, &format!("`params`: {error}"));
                 }
@@ -344,8 +345,8 @@ impl Gateway {
         }
         let call = ToolCall {
             id: id.to_owned(),
-            tool: asked.name,
-            arguments: Arguments::raw(asked.arguments.map_or("{}", RawValue::get)),
+            tool: params.name,
+            arguments: Arguments::raw(params.arguments.map_or("{}", RawValue::get)),
             line: 0,
         };
         let as_task = members.get("task").is_some()
@@ -436,8 +437,8 @@ impl Gateway {
                 let id_beside = |id: &str| self.guard.id_beside(id);
                 let beside = before.execution_id.as_deref().and_then(id_beside);
                 let texts: Vec<String> = std::iter::once(denied(&reasons)).chain(beside).collect();
-                let told = message::failed(&texts.join("\n"), before.execution_id.as_deref());
-                Step::Answer(wire.result(id, told))
+                let result = message::failed(&texts.join("\n"), before.execution_id.as_deref());
+                Step::Answer(wire.result(id, result))
             }
             Judged::Allowed { .. } => {
                 let call = Call { hosted, execution_id: before.execution_id, as_task };
@@ -472,16 +473,16 @@ impl Gateway {
     /// Returns messages for the client, if it is still listening.
     pub async fn end(&self, cancelled: bool, why: &str) -> Vec<String> {
         let waiting = std::mem::take(&mut self.state().waiting);
-        let asked = std::mem::take(&mut self.shared().asked);
-        for held in asked.values() {
+        let held_calls = std::mem::take(&mut self.shared().held_calls);
+        for held in held_calls.values() {
             self.give_up(held, PersonsAnswer::Missing).await;
         }
         let mut answers = Vec::with_capacity(waiting.len());
         for (id, waiting) in waiting {
             // The client does not know of our own requests.
-            let is_told = waiting.is_open() && !matches!(waiting, Waiting::OwnTools { .. });
+            let expects_answer = waiting.is_open() && !matches!(waiting, Waiting::OwnTools { .. });
             self.closed(waiting, cancelled, why).await;
-            if !is_told {
+            if !expects_answer {
                 continue;
             }
             answers.push(message::error(Some(&id), code::SERVER_GONE, why));

@@ -114,7 +114,7 @@ fn is_number(piece: &str) -> bool {
     piece.chars().all(char::is_numeric)
 }
 
-/// Whether a piece of at least so many letters is a word: one in Latin letters has a vowel.
+/// Whether a piece of at least this many letters is a word: one in Latin letters has a vowel.
 fn is_word(piece: &str, least: usize) -> bool {
     let vowel = |c: char| !c.is_ascii() || "aeiouyAEIOUY".contains(c);
     piece.chars().filter(|c| c.is_alphabetic()).count() >= least && piece.chars().any(vowel)

@@ -112,8 +112,8 @@ mod tests {
             (format!("{{\"result\":\"{long}\",\"id\":\"a\"}}"), "\"a\""),
             (long.clone() + "y", "null"),
         ] {
-            let told = format!("{TOO_LONG}, id {id}");
-            assert_eq!(read(format!("{line}\n[1]\n").as_bytes()), [told.as_str(), "[1]"]);
+            let expected = format!("{TOO_LONG}, id {id}");
+            assert_eq!(read(format!("{line}\n[1]\n").as_bytes()), [expected.as_str(), "[1]"]);
         }
     }
 }

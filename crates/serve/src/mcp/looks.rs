@@ -31,12 +31,12 @@ pub fn oddities(tool: &Value) -> Vec<String> {
 
 /// The oddities of all tools of a server, as messages.
 pub(crate) fn oddities_of(server: &str, tools: &[Value]) -> Vec<String> {
-    let told = |tool: &Value| {
+    let messages_of = |tool: &Value| {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let tell = move |odd: String| format!("tool `{name}` of `{server}`: {odd}");
         oddities(tool).into_iter().map(tell).collect::<Vec<_>>()
     };
-    tools.iter().flat_map(told).collect()
+    tools.iter().flat_map(messages_of).collect()
 }
 
 static ORDERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
@@ -71,27 +71,27 @@ static ORDERS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 /// invisible characters; names of members and lists of words count, too. Versions, times, ids and
 /// pictures say nothing.
 pub(crate) fn sentences(value: &Value) -> Vec<String> {
-    let mut said = Vec::new();
-    add_sentences(value, &mut said);
-    said
+    let mut found = Vec::new();
+    add_sentences(value, &mut found);
+    found
 }
 
-fn add_sentences(value: &Value, said: &mut Vec<String>) {
+fn add_sentences(value: &Value, found: &mut Vec<String>) {
     match value {
-        Value::String(text) => said.extend(said_in(text)),
+        Value::String(text) => found.extend(statement_in(text)),
         Value::Array(items) => {
             let words: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
             let several = words.iter().map(|text| words_of(text).len()).sum::<usize>() > 2;
             if several {
-                said.push(words.join(" "));
+                found.push(words.join(" "));
             }
             let others = items.iter().filter(|item| !several || !item.is_string());
-            others.for_each(|item| add_sentences(item, said));
+            others.for_each(|item| add_sentences(item, found));
         }
         Value::Object(members) => {
             for (name, value) in members {
-                said.extend(said_in(name));
-                add_sentences(value, said);
+                found.extend(statement_in(name));
+                add_sentences(value, found);
             }
         }
         _ => {}
@@ -99,7 +99,7 @@ fn add_sentences(value: &Value, said: &mut Vec<String>) {
 }
 
 /// What a text says: the text itself, or the words that it joins.
-pub(super) fn said_in(text: &str) -> Option<String> {
+pub(super) fn statement_in(text: &str) -> Option<String> {
     if says(text) {
         return Some(text.to_owned());
     }

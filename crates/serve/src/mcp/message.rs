@@ -96,11 +96,11 @@ impl<'m> Message<'m> {
         if let Some(odd) = members.lookalike(&FRAME) {
             return Err(wrong(odd));
         }
-        let said: Vec<&str> = ["method", "result", "error"]
+        let kinds: Vec<&str> = ["method", "result", "error"]
             .into_iter()
             .filter(|n| members.get(n).is_some())
             .collect();
-        match said.as_slice() {
+        match kinds.as_slice() {
             [_] => {}
             [] => return Err(wrong("the message has no `method`, `result` or `error`")),
             // Each reader would take it for something else.
@@ -113,7 +113,7 @@ impl<'m> Message<'m> {
         let id = match members.get("id").map(RawValue::get) {
             None => None,
             // An error that belongs to no request.
-            Some("null") if said == ["error"] => None,
+            Some("null") if kinds == ["error"] => None,
             Some(id) => {
                 let what = "the `id` must be a string or a plain integer up to 2^53";
                 Some(id_of(id).ok_or_else(|| wrong(what))?)

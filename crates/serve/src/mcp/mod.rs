@@ -41,7 +41,7 @@ pub use looks::{is_unseen, oddities};
 pub use pins::{GreetingChange, PinStore, Pins, PinsError, ToolChange};
 pub(crate) use pins::{SERVER, SERVER_INFO, UNREACHABLE};
 pub use pins_of_servers::StoreOf;
-pub(crate) use pins_of_servers::{SAID_BY, joined_instructions};
+pub(crate) use pins_of_servers::{GREETINGS, joined_instructions};
 pub use relay::{Ended, RelayError, relay};
 pub(crate) use server::agreed;
 pub use server::serve;

@@ -25,7 +25,7 @@ pub(super) struct Task {
     pub(super) id: String,
     pub(super) call: Call,
     /// The last reported outcome, until the result is requested.
-    pub(super) said: Option<HostEnded>,
+    pub(super) outcome: Option<HostEnded>,
 }
 
 impl Tasks {
@@ -47,8 +47,8 @@ impl Tasks {
 /// Whether a client's `_meta` or capabilities declare that its calls may become tasks.
 pub(super) fn takes_tasks(meta: Option<&RawValue>, greeting: bool) -> bool {
     let object = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).ok();
-    let Some(said) = meta.and_then(object) else { return false };
-    let capabilities = if greeting { Some(&said) } else { said.get(CAPABILITIES) };
+    let Some(declared) = meta.and_then(object) else { return false };
+    let capabilities = if greeting { Some(&declared) } else { declared.get(CAPABILITIES) };
     capabilities.and_then(|able| able.get("extensions")?.get(EXTENSION)).is_some()
 }
 
@@ -63,7 +63,7 @@ pub(super) fn begun(result: &Value) -> Option<&str> {
 }
 
 /// The task that a request refers to.
-pub(super) fn asked_about(message: &Message<'_>) -> Option<String> {
+pub(super) fn task_of(message: &Message<'_>) -> Option<String> {
     let params: Members<'_> = serde_json::from_str(message.params()?.get()).ok()?;
     serde_json::from_str(params.get("taskId")?.get()).ok()
 }

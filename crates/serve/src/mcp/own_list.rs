@@ -1,5 +1,5 @@
 //! The gateway's own `tools/list`, for a client that calls a tool before it lists any: every call
-//! is checked against the server's tools, whoever listed them.
+//! is checked against the server's tools, no matter who listed them.
 
 use std::time::Duration;
 
@@ -133,7 +133,7 @@ impl Gateway {
         let Some(result) = message.members.get("result") else { return };
         self.listed(message, text, id, first);
         let next = member(result, "nextCursor").filter(Value::is_string);
-        // Nobody waits any more after the time limit.
+        // No one waits any more after the time limit.
         listed.send(next).ok();
     }
 }

@@ -227,8 +227,9 @@ impl Pins {
         tools: &[Value],
     ) -> Result<(Vec<String>, BTreeSet<String>), PinsError> {
         let changes = self.compare(tools)?;
-        let told = changes.iter().map(|change| format!("tools of `{server}`: {change}")).collect();
-        Ok((told, changes.iter().map(|change| change.tool().to_owned()).collect()))
+        let messages =
+            changes.iter().map(|change| format!("tools of `{server}`: {change}")).collect();
+        Ok((messages, changes.iter().map(|change| change.tool().to_owned()).collect()))
     }
 
     /// Pins these tools, replacing earlier pins.
@@ -247,16 +248,16 @@ impl Pins {
         self.write(|pinned| pinned.tools = Some(tools))
     }
 
-    /// The texts of a greeting that differ from those first seen; the first ones are pinned. `said`
-    /// is the whole greeting.
+    /// The texts of a greeting that differ from those first seen; the first ones are pinned.
+    /// `greeting` is the whole greeting.
     ///
     /// # Errors
     /// When the pins cannot be read or written.
-    pub fn greeting_changes(&self, said: &Value) -> Result<Vec<GreetingChange>, PinsError> {
+    pub fn greeting_changes(&self, greeting: &Value) -> Result<Vec<GreetingChange>, PinsError> {
         if let Some(several) = self.several() {
-            return several.greeting_changes(said);
+            return several.greeting_changes(greeting);
         }
-        let (text, now) = (instructions(said), of_greeting(said));
+        let (text, now) = (instructions(greeting), of_greeting(greeting));
         let pinned = self.read()?;
         if pinned.instructions.is_none() || pinned.greeting.is_none() {
             self.write(|pinned| {
@@ -265,18 +266,18 @@ impl Pins {
             })?;
         }
         let change = |instructions| GreetingChange { server: None, instructions };
-        let told = pinned.instructions.is_some_and(|then| then != of_instructions(text));
-        let told = told.then(|| change(Some(text.unwrap_or_default().to_owned())));
+        let own = pinned.instructions.is_some_and(|then| then != of_instructions(text));
+        let own = own.then(|| change(Some(text.unwrap_or_default().to_owned())));
         let others = pinned.greeting.is_some_and(|then| then != now).then(|| change(None));
-        Ok(told.into_iter().chain(others).collect())
+        Ok(own.into_iter().chain(others).collect())
     }
 
     /// Pins the texts of this greeting, replacing earlier ones. The prompts and resources that come
     /// next are pinned, too.
-    pub(super) fn accept_greeting(&self, said: &Value) -> Result<(), PinsError> {
+    pub(super) fn accept_greeting(&self, greeting: &Value) -> Result<(), PinsError> {
         self.write(|pinned| {
-            pinned.instructions = Some(of_instructions(instructions(said)));
-            pinned.greeting = Some(of_greeting(said));
+            pinned.instructions = Some(of_instructions(instructions(greeting)));
+            pinned.greeting = Some(of_greeting(greeting));
             pinned.described.clear();
         })
     }
@@ -348,8 +349,8 @@ impl fmt::Debug for Pins {
     }
 }
 
-fn instructions(said: &Value) -> Option<&str> {
-    said.get("instructions").and_then(Value::as_str)
+fn instructions(greeting: &Value) -> Option<&str> {
+    greeting.get("instructions").and_then(Value::as_str)
 }
 
 fn of_instructions(text: Option<&str>) -> String {
@@ -359,40 +360,40 @@ fn of_instructions(text: Option<&str>) -> String {
 
 /// The digest of what a greeting tells a client: who the server is, with everything experimental or
 /// unknown. A plain version may change.
-fn of_greeting(said: &Value) -> String {
-    let mut told = said.as_object().cloned().unwrap_or_default();
-    told.retain(|name, _| !AGREED.contains(&name.as_str()));
+fn of_greeting(greeting: &Value) -> String {
+    let mut kept = greeting.as_object().cloned().unwrap_or_default();
+    kept.retain(|name, _| !AGREED.contains(&name.as_str()));
     // The protocol without sessions names the server there.
-    let named = told.get_mut("_meta").and_then(Value::as_object_mut);
+    let named = kept.get_mut("_meta").and_then(Value::as_object_mut);
     if let Some(who) = named.and_then(|meta| meta.remove(SERVER_INFO)) {
-        told.entry("serverInfo").or_insert(who);
+        kept.entry("serverInfo").or_insert(who);
     }
-    if let Some(Value::Object(who)) = told.get_mut("serverInfo") {
+    if let Some(Value::Object(who)) = kept.get_mut("serverInfo") {
         let plain = |version: &Value| version.as_str().is_some_and(|text| text.len() <= 40);
         who.retain(|name, value| {
             name != "version" || !plain(value) || !sentences(value).is_empty()
         });
     }
-    if let Some(meta) = told.get_mut("_meta") {
+    if let Some(meta) = kept.get_mut("_meta") {
         let texts = sentences(meta);
         let is_ours = |meta: &Value| {
             meta.as_object().is_some_and(|meta| meta.keys().all(|name| name == UNREACHABLE))
         };
         // Which of several servers are away differs from one greeting to the next.
         if texts.is_empty() && is_ours(meta) {
-            told.remove("_meta");
+            kept.remove("_meta");
         } else {
             *meta = serde_json::json!(texts);
         }
     }
-    let able = |name: &str| said.get("capabilities").and_then(|able| able.get(name)).cloned();
-    told.insert("experimental".to_owned(), able("experimental").unwrap_or_default());
-    let texts = said.get("capabilities").map(sentences).unwrap_or_default();
+    let able = |name: &str| greeting.get("capabilities").and_then(|able| able.get(name)).cloned();
+    kept.insert("experimental".to_owned(), able("experimental").unwrap_or_default());
+    let texts = greeting.get("capabilities").map(sentences).unwrap_or_default();
     // Without such texts, the digest is that of earlier versions.
     if !texts.is_empty() {
-        told.insert("capabilities".to_owned(), serde_json::json!(texts));
+        kept.insert("capabilities".to_owned(), serde_json::json!(texts));
     }
-    Digest::of_json(&Value::Object(told)).to_string()
+    Digest::of_json(&Value::Object(kept)).to_string()
 }
 
 /// The digest of a prompt or a resource.
@@ -406,7 +407,7 @@ fn name(tool: &Value) -> String {
 
 fn members(tool: &Value) -> BTreeMap<String, String> {
     let members = tool.as_object().into_iter().flatten();
-    let said = members.filter_map(|(member, value)| {
+    let digests = members.filter_map(|(member, value)| {
         let digest = match BESIDE.contains(&member.as_str()) {
             false => Digest::of_json(value),
             true => {
@@ -419,7 +420,7 @@ fn members(tool: &Value) -> BTreeMap<String, String> {
         };
         Some((member.clone(), digest.to_string()))
     });
-    said.collect()
+    digests.collect()
 }
 
 /// The members of a tool that differ from the pin. Older pins have digests in form 1.

@@ -14,7 +14,7 @@ pub type StoreOf = Box<dyn Fn(&NamedServer) -> Box<dyn PinStore> + Send + Sync>;
 
 /// The member of a greeting's `_meta` with which several servers as one tell the gateway what each of
 /// them said. It does not reach the client.
-pub(crate) const SAID_BY: &str = "counterfoil/said_by";
+pub(crate) const GREETINGS: &str = "counterfoil/said_by";
 
 /// The servers that are pinned on their own.
 pub(super) struct PinnedServers {
@@ -60,8 +60,8 @@ impl Pins {
             return self.accept_greeting(greeting);
         };
         several.accept(tools, away)?;
-        for (name, said) in said_by(greeting).filter(|(name, _)| !away.contains(name)) {
-            several.named(name).map_or(Ok(()), |pins| pins.accept_greeting(said))?;
+        for (name, part) in greetings_by_server(greeting).filter(|(name, _)| !away.contains(name)) {
+            several.named(name).map_or(Ok(()), |pins| pins.accept_greeting(part))?;
         }
         Ok(())
     }
@@ -91,11 +91,14 @@ impl PinnedServers {
     }
 
     /// Compares what each server said with its own pins.
-    pub(super) fn greeting_changes(&self, said: &Value) -> Result<Vec<GreetingChange>, PinsError> {
+    pub(super) fn greeting_changes(
+        &self,
+        greeting: &Value,
+    ) -> Result<Vec<GreetingChange>, PinsError> {
         let mut changes = Vec::new();
-        for (name, said) in said_by(said) {
+        for (name, part) in greetings_by_server(greeting) {
             let Some(pins) = self.named(name) else { continue };
-            let own = pins.greeting_changes(said)?.into_iter();
+            let own = pins.greeting_changes(part)?.into_iter();
             changes.extend(own.map(|own| GreetingChange { server: Some(name.clone()), ..own }));
         }
         Ok(changes)
@@ -126,18 +129,18 @@ impl PinnedServers {
 }
 
 /// What each of several servers said in their common greeting.
-pub(super) fn said_by(greeting: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    let said = greeting.get("_meta").and_then(|meta| meta.get(SAID_BY)?.as_object());
-    said.into_iter().flatten()
+pub(super) fn greetings_by_server(greeting: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    let parts = greeting.get("_meta").and_then(|meta| meta.get(GREETINGS)?.as_object());
+    parts.into_iter().flatten()
 }
 
 /// The instructions of such servers in one text.
 pub(crate) fn joined_instructions(
-    said: &Map<String, Value>,
+    greetings: &Map<String, Value>,
     which: impl Fn(&str) -> bool,
 ) -> Option<String> {
-    let texts = said.iter().filter(|(name, _)| which(name)).filter_map(|(name, said)| {
-        let text = said.get("instructions")?.as_str()?;
+    let texts = greetings.iter().filter(|(name, _)| which(name)).filter_map(|(name, greeting)| {
+        let text = greeting.get("instructions")?.as_str()?;
         Some(format!("# {name}\n\n{text}"))
     });
     let texts: Vec<String> = texts.collect();

@@ -152,9 +152,9 @@ fn data(redactor: &Redactor, text: &str) -> String {
     let compact: String = text.split_whitespace().collect();
     // Invalid base64 is treated as text.
     let Ok(bytes) = engine.decode(&compact) else { return redactor.redact(text).into_owned() };
-    let Ok(said) = String::from_utf8(bytes) else { return text.to_owned() };
-    let left = redactor.redact(&said);
-    if left == said { text.to_owned() } else { engine.encode(left.as_bytes()) }
+    let Ok(decoded) = String::from_utf8(bytes) else { return text.to_owned() };
+    let left = redactor.redact(&decoded);
+    if left == decoded { text.to_owned() } else { engine.encode(left.as_bytes()) }
 }
 
 /// The text with the differences between two versions applied; everything else stays verbatim.

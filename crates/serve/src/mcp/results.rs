@@ -10,12 +10,12 @@ use super::call::Call;
 use super::failures::{gone, not_recorded};
 use super::gateway::Gateway;
 use super::joined_words::is_plain_name;
-use super::looks::{said_in, sentences};
+use super::looks::{sentences, statement_in};
 use super::members::{Members, member, written};
 use super::message::{self, EXECUTION_ID, Message, code};
 use super::open_tasks::begun;
 use super::pins::{AGREED, GreetingChange};
-use super::pins_of_servers::{SAID_BY, joined_instructions};
+use super::pins_of_servers::{GREETINGS, joined_instructions};
 use super::tools::{Place, unreachable};
 
 /// Members of results that determine how a client reads them.
@@ -42,7 +42,7 @@ fn stays(name: &str, raw: &RawValue) -> bool {
     let is_number = !raw.get().starts_with(['"', '{', '[']);
     match BESIDE_LISTS.contains(&name) {
         true => name == "nextCursor" || is_plain(raw),
-        false => is_number && said_in(name).is_none(),
+        false => is_number && statement_in(name).is_none(),
     }
 }
 
@@ -90,11 +90,11 @@ impl Gateway {
             Ok(result) => result,
             Err(why) => return unreadable(id, &why),
         };
-        let Ok(said) = read_lenient(raw.get().as_bytes()) else {
+        let Ok(greeting) = read_lenient(raw.get().as_bytes()) else {
             return unreadable(id, "it is not JSON");
         };
         let watch = self.watch.as_deref();
-        let changes = self.shared().offered.greeting(&said, &self.server, watch);
+        let changes = self.shared().offered.greeting(&greeting, &self.server, watch);
         let mut agreed = result.0.iter().filter(|(name, _)| AGREED.contains(&name.as_str()));
         let odd = watch.is_some_and(|watch| watch.hold)
             && !agreed.all(|(name, raw)| is_agreed(name, raw));
@@ -108,29 +108,29 @@ impl Gateway {
             return self.without_forged_ids(message, text);
         }
         let mut left = match others {
-            true => self.plain_greeting(&result, &said),
+            true => self.plain_greeting(&result, &greeting),
             false => raw.get().to_owned(),
         };
         if instructions && let Ok(members) = serde_json::from_str::<Members<'_>>(&left) {
             // A server alone says nothing in the name of others.
             let changes = changes.ok().filter(|_| self.several);
-            left = match changes.and_then(|changes| unchanged_instructions(&said, &changes)) {
+            left = match changes.and_then(|changes| unchanged_instructions(&greeting, &changes)) {
                 Some(text) => members.with("instructions", &Value::from(text).to_string()),
                 None => members.without("instructions"),
             };
         }
         if self.several {
-            left = without_said_by(&left);
+            left = without_greetings(&left);
         }
         message.members.with("result", &self.cleaned(&left, false).unwrap_or(left))
     }
 
     /// A greeting without texts of the server, but for its instructions.
-    fn plain_greeting(&self, result: &Members<'_>, said: &Value) -> String {
-        let mut able = said.get("capabilities").cloned().unwrap_or_default();
+    fn plain_greeting(&self, result: &Members<'_>, greeting: &Value) -> String {
+        let mut able = greeting.get("capabilities").cloned().unwrap_or_default();
         if let Some(able) = able.as_object_mut() {
             able.retain(|name, what| {
-                let says = said_in(name).is_some() || !sentences(what).is_empty();
+                let says = statement_in(name).is_some() || !sentences(what).is_empty();
                 name != "experimental" && !says
             });
         }
@@ -225,8 +225,8 @@ impl Gateway {
         call: Call,
     ) -> String {
         let result = message.members.get("result");
-        let said = match result {
-            Some(raw) => said_by(raw.get()),
+        let meaning = match result {
+            Some(raw) => meaning_of(raw.get()),
             None => {
                 let error = message.members.get("error").map_or("no result", RawValue::get);
                 Ok(ResultMeaning::Ended(gone(
@@ -236,11 +236,11 @@ impl Gateway {
                 )))
             }
         };
-        let ended = match (said, result) {
+        let ended = match (meaning, result) {
             (Ok(ResultMeaning::Task(task)), Some(raw)) if self.may_begin(&task, &call) => {
-                let told = self.passed(message, raw, id, (call.execution_id.as_deref(), None));
+                let passed = self.passed(message, raw, id, (call.execution_id.as_deref(), None));
                 self.goes_on(task, call).await;
-                return told;
+                return passed;
             }
             (Ok(ResultMeaning::Task(_)), _) => {
                 Err("the result is a task that the client did not ask for".to_owned())
@@ -251,9 +251,9 @@ impl Gateway {
         let (ended, unread) = match ended {
             Ok(ended) => (ended, None),
             Err(why) => {
-                let told = format!("{why}; it is unknown what the tool did");
-                let ended = gone(Status::Failed, ToolErrorCategory::ServerError, &told);
-                (ended, Some(unreadable(id, &told)))
+                let reason = format!("{why}; it is unknown what the tool did");
+                let ended = gone(Status::Failed, ToolErrorCategory::ServerError, &reason);
+                (ended, Some(unreadable(id, &reason)))
             }
         };
         let note = match self.close(&call, ended).await {
@@ -300,24 +300,24 @@ impl Gateway {
 }
 
 /// Of several servers, the instructions of those that have not changed theirs.
-fn unchanged_instructions(said: &Value, changes: &[GreetingChange]) -> Option<String> {
-    let said = said.get("_meta")?.get(SAID_BY)?.as_object()?;
-    joined_instructions(said, |name| {
+fn unchanged_instructions(greeting: &Value, changes: &[GreetingChange]) -> Option<String> {
+    let greetings = greeting.get("_meta")?.get(GREETINGS)?.as_object()?;
+    joined_instructions(greetings, |name| {
         let is_it = |change: &GreetingChange| change.server.as_deref() == Some(name);
         !changes.iter().any(|change| change.instructions.is_some() && is_it(change))
     })
 }
 
 /// The greeting of several servers without what is only for the gateway.
-fn without_said_by(greeting: &str) -> String {
+fn without_greetings(greeting: &str) -> String {
     let read = |text| serde_json::from_str::<Members<'_>>(text).ok();
     let Some(members) = read(greeting) else { return greeting.to_owned() };
     let Some(meta) = members.get("_meta").and_then(|meta| read(meta.get())) else {
         return greeting.to_owned();
     };
-    match meta.0.iter().all(|(name, _)| name == SAID_BY) {
+    match meta.0.iter().all(|(name, _)| name == GREETINGS) {
         true => members.without("_meta"),
-        false => members.with("_meta", &meta.without(SAID_BY)),
+        false => members.with("_meta", &meta.without(GREETINGS)),
     }
 }
 
@@ -365,7 +365,7 @@ pub(super) enum ResultMeaning {
 ///
 /// # Errors
 /// When the result is invalid, or readers could interpret it differently.
-pub(super) fn said_by(raw: &str) -> Result<ResultMeaning, String> {
+pub(super) fn meaning_of(raw: &str) -> Result<ResultMeaning, String> {
     let strict = members(raw, &RESULT);
     let value = match read_lenient(raw.as_bytes()) {
         Ok(value) if value.is_object() => value,
@@ -382,7 +382,7 @@ pub(super) fn said_by(raw: &str) -> Result<ResultMeaning, String> {
     match value.get("resultType").map(Value::as_str) {
         None | Some(Some("complete")) => {}
         Some(Some("input_required")) => {
-            let ended = gone(Status::Cancelled, ToolErrorCategory::Cancelled, ASKED_FOR_MORE);
+            let ended = gone(Status::Cancelled, ToolErrorCategory::Cancelled, NEEDS_INPUT);
             return Ok(ResultMeaning::Ended(ended));
         }
         Some(_) => return Err("the result has an unknown `resultType`".to_owned()),
@@ -417,5 +417,5 @@ fn content_of(value: &Value, raw: &str) -> Result<Value, String> {
 }
 
 /// What is recorded for a call that the server interrupts with a question.
-const ASKED_FOR_MORE: &str = "the server asked for more input, and the call is repeated with the \
+const NEEDS_INPUT: &str = "the server asked for more input, and the call is repeated with the \
                               answer; what it has done already is unknown";

@@ -49,7 +49,7 @@ pub async fn serve(
                 Some(Line::Text(text)) => answer(guard, session, &text, &mut running),
                 Some(Line::Unreadable(why, found)) => Some(found.refusal(why)),
             },
-            said = running.says(session, &mut events), if running.are_some() => said,
+            update = running.says(session, &mut events), if running.are_some() => update,
         };
         if let Some(answer) = answer {
             write_message(&mut output, &answer).await?;
@@ -92,12 +92,12 @@ impl Running {
         tokio::select! {
             answer = self.next() => answer,
             // A missed update is followed by others.
-            event = events.recv() => event.ok().and_then(|event| self.told(session, &event)),
+            event = events.recv() => event.ok().and_then(|event| self.progress_update(session, &event)),
         }
     }
 
     /// The progress update for the client, if it requested any.
-    fn told(&self, session: &Session, event: &CallEvent) -> Option<String> {
+    fn progress_update(&self, session: &Session, event: &CallEvent) -> Option<String> {
         let ToolEvent::Progress { done, total, message } = &event.what else { return None };
         let token = self.tokens.get(&event.call.call_id);
         let token = token.filter(|_| event.call.session == session.id())?;
@@ -171,11 +171,12 @@ fn answer(guard: &Guard, session: &Session, text: &str, running: &mut Running) -
             message::result(id, &json!({ "tools": tools }))
         }
         "tools/call" => match params.map(|raw| serde_json::from_str::<CallParams<'_>>(raw.get())) {
-            Some(Ok(asked)) => {
-                let around = Surroundings { trace: traced(asked.meta), ..Surroundings::default() };
-                let token = member(asked.meta, "progressToken");
+            Some(Ok(request)) => {
+                let around =
+                    Surroundings { trace: traced(request.meta), ..Surroundings::default() };
+                let token = member(request.meta, "progressToken");
                 running.tokens.extend(token.map(|token| (id.to_owned(), token)));
-                let call = called(id, asked);
+                let call = called(id, request);
                 let (session, own) = (session.clone(), id.to_owned());
                 let call = async move { (own, answered(&session, call, around).await) };
                 running.by_id.insert(id.to_owned(), running.calls.spawn(call));
@@ -247,20 +248,20 @@ fn member(object: Option<&RawValue>, name: &str) -> Option<String> {
     members.get(name).map(|raw| raw.get().to_owned())
 }
 
-fn called(id: &str, asked: CallParams<'_>) -> ToolCall {
-    let arguments = Arguments::raw(asked.arguments.map_or("{}", RawValue::get));
-    ToolCall { id: id.to_owned(), tool: asked.name, arguments, line: 0 }
+fn called(id: &str, params: CallParams<'_>) -> ToolCall {
+    let arguments = Arguments::raw(params.arguments.map_or("{}", RawValue::get));
+    ToolCall { id: id.to_owned(), tool: params.name, arguments, line: 0 }
 }
 
 async fn answered(session: &Session, call: ToolCall, around: Surroundings) -> String {
     let id = call.id.clone();
     match session.call(call, around).await {
-        Ok(answer) => message::result(&id, &told(&answer)),
+        Ok(answer) => message::result(&id, &result_of(&answer)),
         Err(error) => message::error(Some(&id), code::INTERNAL_ERROR, &error.to_string()),
     }
 }
 
-fn told(answer: &Answer) -> Value {
+fn result_of(answer: &Answer) -> Value {
     let text = |text: &str| json!({ "type": "text", "text": text });
     let mut content = match answer.content.as_slice() {
         [] => vec![text(&answer.text)],
@@ -271,14 +272,14 @@ fn told(answer: &Answer) -> Value {
     if let Some(members) = meta.as_object_mut() {
         members.insert(EXECUTION_ID.to_owned(), answer.execution_id.as_str().into());
     }
-    let mut told = json!({
+    let mut result = json!({
         "content": content,
         "isError": answer.status != Status::Completed,
         "_meta": meta,
     });
     let structured = answer.structured.as_ref().filter(|value| value.is_object());
-    if let (Some(structured), Some(members)) = (structured, told.as_object_mut()) {
+    if let (Some(structured), Some(members)) = (structured, result.as_object_mut()) {
         members.insert("structuredContent".to_owned(), structured.clone());
     }
-    told
+    result
 }

@@ -27,32 +27,32 @@ const READ: [&str; 3] = ["title", "description", "enumNames"];
 ///
 /// # Errors
 /// When a question cannot be read, so that it is unknown what a person would see.
-pub(crate) fn in_the_name_of(server: &str, told: &str) -> Result<Option<String>, String> {
+pub(crate) fn in_the_name_of(server: &str, message: &str) -> Result<Option<String>, String> {
     // The names may be written with escapes.
-    if !["elicitation", "nputRequests", "\\u"].iter().any(|sign| told.contains(sign)) {
+    if !["elicitation", "nputRequests", "\\u"].iter().any(|sign| message.contains(sign)) {
         return Ok(None);
     }
-    let members: Members<'_> = read(told)?;
-    if let Some(asked) = asked(server, &members)? {
-        return Ok(Some(asked));
+    let members: Members<'_> = read(message)?;
+    if let Some(named) = with_server_name(server, &members)? {
+        return Ok(Some(named));
     }
     for name in ["result", "params"] {
-        let said = members.get(name).filter(|said| said.get().starts_with('{'));
-        let Some((said, requests)) = said.map(wanted).transpose()?.flatten() else { continue };
-        if let Some(requests) = all_asked(server, requests)? {
-            let said = said.with("inputRequests", &requests);
-            return Ok(Some(members.with(name, &said)));
+        let inner = members.get(name).filter(|inner| inner.get().starts_with('{'));
+        let Some((inner, requests)) = inner.map(wanted).transpose()?.flatten() else { continue };
+        if let Some(requests) = all_with_server_name(server, requests)? {
+            let inner = inner.with("inputRequests", &requests);
+            return Ok(Some(members.with(name, &inner)));
         }
     }
     Ok(None)
 }
 
 /// What a result wants to know first, with all its members.
-fn wanted(said: &RawValue) -> Result<Option<(Members<'_>, &RawValue)>, String> {
+fn wanted(raw: &RawValue) -> Result<Option<(Members<'_>, &RawValue)>, String> {
     const WANTED: &str = "inputRequests";
-    let Ok(members) = serde_json::from_str::<Members<'_>>(said.get()) else {
+    let Ok(members) = serde_json::from_str::<Members<'_>>(raw.get()) else {
         // A lenient reader may find requests where a strict one finds no object.
-        let mended = mended_json(said.get());
+        let mended = mended_json(raw.get());
         let members: Members<'_> = read(&mended)?;
         return match members.get(WANTED).is_some() || members.lookalike(&[WANTED]).is_some() {
             true => Err("a question from the server is not JSON".to_owned()),
@@ -67,12 +67,12 @@ fn wanted(said: &RawValue) -> Result<Option<(Members<'_>, &RawValue)>, String> {
 }
 
 /// The requests of a result with the server's name in each question; `None` if none asks a person.
-fn all_asked(server: &str, requests: &RawValue) -> Result<Option<String>, String> {
+fn all_with_server_name(server: &str, requests: &RawValue) -> Result<Option<String>, String> {
     let requests: Members<'_> = read(requests.get())?;
     let mut found = false;
     let mut all: Vec<(&str, Cow<'_, str>)> = Vec::new();
     for (name, raw) in &requests.0 {
-        let request = asked(server, &read(raw.get())?)?;
+        let request = with_server_name(server, &read(raw.get())?)?;
         found |= request.is_some();
         all.push((name, request.map_or(Cow::Borrowed(raw.get()), Cow::Owned)));
     }
@@ -86,7 +86,7 @@ fn read<'m, T: serde::Deserialize<'m>>(raw: &'m str) -> Result<T, String> {
 }
 
 /// The request with the server's name before its text; `None` where it asks no person.
-fn asked(server: &str, request: &Members<'_>) -> Result<Option<String>, String> {
+fn with_server_name(server: &str, request: &Members<'_>) -> Result<Option<String>, String> {
     if let Some(odd) = request.lookalike(&REQUEST) {
         return Err(odd);
     }
@@ -102,22 +102,22 @@ fn asked(server: &str, request: &Members<'_>) -> Result<Option<String>, String> 
     }
     let message: String = read(params.get("message").ok_or_else(|| missing("message"))?.get())?;
     let message = format!("Server `{server}` asks: {}", with_all_seen(&message));
-    let asked = params.with("message", &Value::from(message).to_string());
-    let asked = match params.get("requestedSchema") {
-        None => asked,
+    let named = params.with("message", &Value::from(message).to_string());
+    let named = match params.get("requestedSchema") {
+        None => named,
         Some(form) => {
             let (before, mut after) = (read::<Value>(form.get())?, read::<Value>(form.get())?);
             without_unseen(&mut after, false);
             match before == after {
-                true => asked,
+                true => named,
                 false => {
-                    let members: Members<'_> = read(&asked)?;
+                    let members: Members<'_> = read(&named)?;
                     members.with("requestedSchema", &after.to_string())
                 }
             }
         }
     };
-    Ok(Some(request.with("params", &asked)))
+    Ok(Some(request.with("params", &named)))
 }
 
 /// Removes invisible characters from what people read of a form.
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_question_says_who_asks() {
-        for (told, expected) in [
+        for (message, expected) in [
             (
                 r#"{"id":1,"method":"elicitation/create","params":{"message":"May this tool call run?","n": 1.50}}"#,
                 r#"{"id":1,"method":"elicitation/create","params":{"message":"Server `shop` asks: May this tool call run?","n":1.50}}"#,
@@ -170,8 +170,8 @@ mod tests {
                 r#"{"id":1,"result":{"content":[],"\ud800":"\u0061"}}"#,
             ),
         ] {
-            let found = in_the_name_of("shop", told).unwrap();
-            let values = [found.as_deref().unwrap_or(told), expected]
+            let found = in_the_name_of("shop", message).unwrap();
+            let values = [found.as_deref().unwrap_or(message), expected]
                 .map(|text| text.replace("\\ud800", "x"));
             let [found, expected] =
                 values.map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap());
@@ -192,20 +192,20 @@ mod tests {
             r#"{"message":"a","\ud800":1}"#,
         ] {
             let request = format!(r#"{{"id":1,"method":"elicitation/create","params":{params}}}"#);
-            let asked = r#"{"id":1,"result":{"inputRequests":{"a":REQUEST}}}"#;
-            for told in [asked.replace("REQUEST", &request), request] {
-                assert!(in_the_name_of("shop", &told).is_err(), "{told}");
+            let template = r#"{"id":1,"result":{"inputRequests":{"a":REQUEST}}}"#;
+            for message in [template.replace("REQUEST", &request), request] {
+                assert!(in_the_name_of("shop", &message).is_err(), "{message}");
             }
         }
         for requests in ["[]", r#"{"a":1}"#, r#"{"a":{"method":1}}"#, r#"{"a":{"Method":"x"}}"#] {
-            let told = format!(r#"{{"id":1,"result":{{"inputRequests":{requests}}}}}"#);
-            assert!(in_the_name_of("shop", &told).is_err(), "{requests}");
+            let message = format!(r#"{{"id":1,"result":{{"inputRequests":{requests}}}}}"#);
+            assert!(in_the_name_of("shop", &message).is_err(), "{requests}");
         }
-        for told in [
+        for message in [
             r#"{"id":1,"result":{"InputRequests":{}}}"#,
             r#"{"id":1,"result":{"\ud800":1,"inputRequests":{}}}"#,
         ] {
-            assert!(in_the_name_of("shop", told).is_err(), "{told}");
+            assert!(in_the_name_of("shop", message).is_err(), "{message}");
         }
     }
 }

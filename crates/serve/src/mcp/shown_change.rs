@@ -156,8 +156,8 @@ mod tests {
                 "  Last.",
             ]
         );
-        let mut told: Vec<&str> = parameters.iter().map(String::as_str).collect();
-        told.sort_unstable();
+        let mut shown: Vec<&str> = parameters.iter().map(String::as_str).collect();
+        shown.sort_unstable();
         let mut expected = [
             "parameters:",
             "  id (string, required): The order",
@@ -170,6 +170,6 @@ mod tests {
             "title: removed",
         ];
         expected.sort_unstable();
-        assert_eq!(told, expected);
+        assert_eq!(shown, expected);
     }
 }

@@ -12,8 +12,8 @@ use super::failures::{gone, not_recorded};
 use super::gateway::Gateway;
 use super::members::Members;
 use super::message::{self, Message, code};
-use super::open_tasks::{EXTENSION, Task, asked_about, takes_tasks};
-use super::results::{ResultMeaning, members, said_by, unreadable, with_id, with_note};
+use super::open_tasks::{EXTENSION, Task, takes_tasks, task_of};
+use super::results::{ResultMeaning, meaning_of, members, unreadable, with_id, with_note};
 
 /// Maximum number of open tasks; beyond it, the oldest is closed.
 const MOST_TASKS: usize = 1024;
@@ -36,17 +36,17 @@ enum State<'m> {
 ///
 /// # Errors
 /// When readers could interpret it differently.
-fn state<'m>(said: &Members<'m>) -> Result<State<'m>, String> {
-    if let Some(odd) = said.lookalike(&TASK) {
+fn state<'m>(task: &Members<'m>) -> Result<State<'m>, String> {
+    if let Some(odd) = task.lookalike(&TASK) {
         return Err(odd);
     }
     let text = |name: &str| {
-        let value = read_lenient(said.get(name)?.get().as_bytes()).ok()?;
+        let value = read_lenient(task.get(name)?.get().as_bytes()).ok()?;
         value.as_str().map(str::to_owned)
     };
     let why = || text("statusMessage").unwrap_or_else(|| "the server gave no reason".to_owned());
     let status = text("status");
-    Ok(match (status.as_deref(), said.get("result"), said.get("error")) {
+    Ok(match (status.as_deref(), task.get("result"), task.get("error")) {
         (Some("completed"), Some(result), _) => State::Result(result),
         (Some("completed"), None, _) => State::Ended(HostEnded {
             status: Status::Completed,
@@ -78,7 +78,7 @@ impl Gateway {
         let oldest = {
             let tasks = &mut self.shared().tasks;
             tasks.begun.push_back((id.clone(), self.client.clone()));
-            tasks.open.push_back(Task { id, call, said: None });
+            tasks.open.push_back(Task { id, call, outcome: None });
             let oldest = if tasks.open.len() > MOST_TASKS { tasks.open.pop_front() } else { None };
             if tasks.begun.len() > MOST_TASKS {
                 // An open task stays its client's, however many others began tasks since.
@@ -98,7 +98,7 @@ impl Gateway {
             let why = format!("{why}; the outcome of the task is unknown");
             gone(Status::Failed, ToolErrorCategory::ServerError, &why)
         };
-        let ended = task.said.unwrap_or_else(unknown);
+        let ended = task.outcome.unwrap_or_else(unknown);
         if let Err(error) = self.close(&task.call, ended).await {
             tracing::error!("cannot record the end of a call: {error}");
         }
@@ -111,7 +111,7 @@ impl Gateway {
         if !method.starts_with("tasks/") {
             return None;
         }
-        let task = asked_about(message).unwrap_or_default();
+        let task = task_of(message).unwrap_or_default();
         // A list has the tasks of all clients, whatever else the request names.
         let lists = method == "tasks/list";
         if !lists && self.shared().tasks.are_of(self.client.as_deref(), &task) {
@@ -169,7 +169,7 @@ impl Gateway {
         task: &str,
     ) -> String {
         match self.about_task(message, text, "result", Some(task)).await {
-            Ok(told) => told,
+            Ok(answer) => answer,
             Err(TaskError::Unreadable(why)) => unreadable(id, &why),
             Err(TaskError::NotRecorded(why)) => {
                 message::error(Some(id), code::INTERNAL_ERROR, &why)
@@ -178,9 +178,13 @@ impl Gateway {
     }
 
     /// A notification about a task; `None` if it cannot be passed on.
-    pub(super) async fn task_told(&self, message: &Message<'_>, text: &str) -> Option<String> {
+    pub(super) async fn task_notification(
+        &self,
+        message: &Message<'_>,
+        text: &str,
+    ) -> Option<String> {
         match self.about_task(message, text, "params", None).await {
-            Ok(told) => Some(told),
+            Ok(passed) => Some(passed),
             Err(TaskError::Unreadable(why) | TaskError::NotRecorded(why)) => {
                 tracing::warn!("dropped a notification from `{}` about a task: {why}", self.server);
                 None
@@ -194,32 +198,32 @@ impl Gateway {
         message: &Message<'_>,
         text: &str,
         member: &str,
-        asked: Option<&str>,
+        expected: Option<&str>,
     ) -> Result<String, TaskError> {
-        let said = match message.members.get(member) {
-            Some(said) => self.said_of_task(said, asked).await?,
+        let shown = match message.members.get(member) {
+            Some(raw) => self.record_task_state(raw, expected).await?,
             None => None,
         };
-        Ok(match said {
-            Some(said) => self.cleaned_with(message, member, &said),
+        Ok(match shown {
+            Some(shown) => self.cleaned_with(message, member, &shown),
             None => self.without_secrets(message, text),
         })
     }
 
     /// Records a task's state. If it contains the result, returns it as passed to the client.
-    async fn said_of_task(
+    async fn record_task_state(
         &self,
-        said: &RawValue,
-        asked: Option<&str>,
+        described: &RawValue,
+        expected: Option<&str>,
     ) -> Result<Option<String>, TaskError> {
-        let read = members(said.get(), &TASK).map_err(TaskError::Unreadable)?;
+        let read = members(described.get(), &TASK).map_err(TaskError::Unreadable)?;
         let named = read.get("taskId").map(|raw| serde_json::from_str::<String>(raw.get()));
-        let id = match (named.transpose(), asked) {
-            (Ok(Some(named)), Some(asked)) if named != asked => {
+        let id = match (named.transpose(), expected) {
+            (Ok(Some(named)), Some(expected)) if named != expected => {
                 return Err(TaskError::Unreadable("it describes another task".to_owned()));
             }
             (Ok(Some(named)), _) => named,
-            (Ok(None), Some(asked)) => asked.to_owned(),
+            (Ok(None), Some(expected)) => expected.to_owned(),
             (Ok(None), None) => return Ok(None),
             (Err(error), _) => return Err(TaskError::Unreadable(error.to_string())),
         };
@@ -231,11 +235,11 @@ impl Gateway {
             State::Ended(ended) => {
                 let mut shared = self.shared();
                 let task = shared.tasks.open.iter_mut().find(|task| task.id == id);
-                task.into_iter().for_each(|task| task.said = Some(ended.clone()));
+                task.into_iter().for_each(|task| task.outcome = Some(ended.clone()));
                 return Ok(None);
             }
             State::Over(ended) => (ended, None),
-            State::Result(raw) => match said_by(raw.get()).map_err(TaskError::Unreadable)? {
+            State::Result(raw) => match meaning_of(raw.get()).map_err(TaskError::Unreadable)? {
                 ResultMeaning::Ended(ended) => (ended, Some(raw)),
                 ResultMeaning::Task(_) => {
                     return Err(TaskError::Unreadable("its result is another task".to_owned()));
@@ -250,8 +254,8 @@ impl Gateway {
         let (Some(raw), Some(execution_id)) = (result, &call.execution_id) else {
             return Ok(None);
         };
-        let whole = self.cleaned(said.get(), self.redacts);
-        let whole = whole.as_deref().unwrap_or(said.get());
+        let whole = self.cleaned(described.get(), self.redacts);
+        let whole = whole.as_deref().unwrap_or(described.get());
         let whole = members(whole, &TASK).map_err(TaskError::Unreadable)?;
         let inner = whole.get("result").unwrap_or(raw).get();
         let inner = with_id(inner, execution_id)

@@ -43,10 +43,10 @@ pub(crate) struct Offered {
     /// Of several servers, those without an answer when the client was greeted or got a list.
     pub(super) away: Vec<String>,
     /// Messages that were already logged.
-    told: BTreeSet<String>,
+    logged: BTreeSet<String>,
     /// The complete list; `None` until all of it has been seen.
     whole: Option<Arc<HostTools>>,
-    /// The server did not list its tools when it was asked.
+    /// The server did not list its tools when they were requested.
     given_up: bool,
 }
 
@@ -109,12 +109,12 @@ impl Offered {
 
     /// Forgets everything after the server's tools changed.
     pub(crate) fn forget(&mut self) {
-        let told = std::mem::take(&mut self.told);
+        let logged = std::mem::take(&mut self.logged);
         let pinning_lists = std::mem::take(&mut self.pinning_lists);
         let resources = std::mem::take(&mut self.resources);
         let listed = std::mem::take(&mut self.listed);
         let away = std::mem::take(&mut self.away);
-        *self = Self { told, pinning_lists, resources, listed, away, ..Self::default() };
+        *self = Self { logged, pinning_lists, resources, listed, away, ..Self::default() };
     }
 
     /// Processes one page of `tools/list`. Returns the indexes of the entries to keep from the
@@ -245,8 +245,8 @@ impl Offered {
         oddities_of(server, raw).into_iter().for_each(|odd| self.tell(odd));
         let Some(watch) = watch else { return BTreeSet::new() };
         match self.compared(raw, place, server, &watch.pins) {
-            Ok((told, changed)) => {
-                told.into_iter().for_each(|change| self.tell(change));
+            Ok((messages, changed)) => {
+                messages.into_iter().for_each(|change| self.tell(change));
                 if watch.hold { changed } else { BTreeSet::new() }
             }
             Err(error) => {
@@ -279,16 +279,16 @@ impl Offered {
     /// what has changed, so that everything must be.
     pub(crate) fn greeting(
         &mut self,
-        said: &Value,
+        greeting: &Value,
         server: &str,
         watch: Option<&Watch>,
     ) -> Result<Vec<GreetingChange>, PinsError> {
-        for odd in oddities(&json!({ "instructions": said.get("instructions") })) {
+        for odd in oddities(&json!({ "instructions": greeting.get("instructions") })) {
             self.tell(format!("instructions of `{server}`: {odd}"));
         }
-        self.away = unreachable(said.get("_meta"));
+        self.away = unreachable(greeting.get("_meta"));
         let Some(watch) = watch else { return Ok(Vec::new()) };
-        let changes = watch.pins.greeting_changes(said);
+        let changes = watch.pins.greeting_changes(greeting);
         match &changes {
             Ok(changes) => changes.iter().for_each(|one| self.tell(format!("`{server}`: {one}"))),
             Err(error) => self.tell(format!("texts of `{server}`: {error}")),
@@ -298,9 +298,9 @@ impl Offered {
 
     /// Logs a message once.
     pub(super) fn tell(&mut self, what: String) {
-        if !self.told.contains(&what) && self.told.len() < MOST_TOOLS {
+        if !self.logged.contains(&what) && self.logged.len() < MOST_TOOLS {
             tracing::warn!("{what}");
-            self.told.insert(what);
+            self.logged.insert(what);
         }
     }
 }

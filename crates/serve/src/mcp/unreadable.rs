@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_id_is_found_wherever_it_stands() {
+    fn the_id_is_found_wherever_it_occurs() {
         for (message, id, has_method) in [
             (&br#"{"jsonrpc":"2.0","id":7,"result":{"id":8,"text":"}"#[..], Some("7"), false),
             (br#"{"result":{"id":[1,{"id":2}],"t":"\"},"},"id":"a"}"#, Some("\"a\""), false),

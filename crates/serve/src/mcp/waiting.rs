@@ -5,7 +5,7 @@ use super::call::Call;
 use super::lists::List;
 use super::members::member;
 use super::message::Message;
-use super::open_tasks::asked_about;
+use super::open_tasks::task_of;
 
 /// The kind of a pending request.
 pub(super) enum Waiting {
@@ -53,10 +53,8 @@ impl Waiting {
                 };
                 Self::Definitions { list, first: is_first(message) }
             }
-            "tasks/get" | "tasks/cancel" => {
-                asked_about(message).map_or(Self::Other, Self::TaskState)
-            }
-            "tasks/result" => asked_about(message).map_or(Self::Other, Self::TaskResult),
+            "tasks/get" | "tasks/cancel" => task_of(message).map_or(Self::Other, Self::TaskState),
+            "tasks/result" => task_of(message).map_or(Self::Other, Self::TaskResult),
             _ => Self::Other,
         }
     }

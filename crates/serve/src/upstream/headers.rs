@@ -63,8 +63,8 @@ fn repeated(message: &Message<'_>, schema: Option<&Value>) -> Vec<(String, Strin
     let mut all =
         vec![("mcp-protocol-version".to_owned(), revision), ("mcp-method".to_owned(), method)];
     all.extend(named.map(|name| ("mcp-name".to_owned(), name)));
-    let said = schema.iter().flat_map(|schema| said(schema, &arguments));
-    all.extend(said.map(|(name, value)| (format!("mcp-param-{}", name.to_lowercase()), value)));
+    let wanted = schema.iter().flat_map(|schema| header_arguments(schema, &arguments));
+    all.extend(wanted.map(|(name, value)| (format!("mcp-param-{}", name.to_lowercase()), value)));
     all
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn differs(
     schema: Option<&Value>,
     headers: &HeaderMap,
 ) -> Option<String> {
-    for (name, said) in repeated(message, schema) {
+    for (name, expected) in repeated(message, schema) {
         let mut all = headers.get_all(&name).iter();
         let given = all.next().and_then(|value| decoded(value.to_str().ok()?));
         if all.next().is_some() {
@@ -82,7 +82,7 @@ pub(crate) fn differs(
         }
         match given {
             None => return Some(format!("the header `{name}` is missing or cannot be read")),
-            Some(given) if given != said => {
+            Some(given) if given != expected => {
                 return Some(format!("the header `{name}` does not match the message"));
             }
             Some(_) => {}
@@ -101,7 +101,7 @@ fn decoded(value: &str) -> Option<String> {
 }
 
 /// The arguments that a tool wants in headers, by header name.
-fn said(schema: &Value, arguments: &ExactValue) -> Vec<(String, String)> {
+fn header_arguments(schema: &Value, arguments: &ExactValue) -> Vec<(String, String)> {
     let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
     let mut all = Vec::new();
     for (name, property) in properties {
@@ -114,7 +114,7 @@ fn said(schema: &Value, arguments: &ExactValue) -> Vec<(String, String)> {
             };
             all.push((header.to_owned(), value));
         }
-        all.extend(said(property, &argument));
+        all.extend(header_arguments(property, &argument));
     }
     all
 }

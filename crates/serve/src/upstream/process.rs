@@ -49,7 +49,7 @@ struct Routes {
     /// Whether several clients share the connection, so that ids are ours.
     shared: bool,
     /// Number of requests so far.
-    asked: u64,
+    requests: u64,
     ended: bool,
 }
 
@@ -218,8 +218,8 @@ impl Routes {
         if self.ended {
             return None;
         }
-        self.asked += 1;
-        let number = self.asked;
+        self.requests += 1;
+        let number = self.requests;
         let params = message.params().and_then(object);
         let meta = params.as_ref().and_then(|params| object(params.get("_meta")?));
         let token = meta.as_ref().and_then(|meta| meta.get("progressToken")).map(RawValue::get);
@@ -271,7 +271,7 @@ impl Routes {
             return Some(Bound { to: route.to, text });
         }
         let params = message.params().and_then(object);
-        let bound = params.as_ref().and_then(|params| self.asked_for(&message, params, text));
+        let bound = params.as_ref().and_then(|params| self.named_route(&message, params, text));
         if bound.is_some() {
             return bound;
         }
@@ -291,7 +291,12 @@ impl Routes {
     }
 
     /// Routes a message that names the request it belongs to.
-    fn asked_for(&self, message: &Message<'_>, params: &Members<'_>, text: &str) -> Option<Bound> {
+    fn named_route(
+        &self,
+        message: &Message<'_>,
+        params: &Members<'_>,
+        text: &str,
+    ) -> Option<Bound> {
         const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
         if let Some(token) = params.get("progressToken").map(RawValue::get) {
             let mut routes = self.by_id.values();

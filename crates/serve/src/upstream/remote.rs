@@ -183,11 +183,11 @@ impl Remote {
         *request.uri_mut() = url;
         *request.headers_mut() = headers;
         let not_reached = |why: String| UpstreamError::NotReached(why);
-        let asked = timeout(self.0.limit, self.0.client.request(request)).await;
-        let asked = asked.map_err(|_| {
+        let response = timeout(self.0.limit, self.0.client.request(request)).await;
+        let response = response.map_err(|_| {
             not_reached(format!("it did not answer within {} s", self.0.limit.as_secs()))
         })?;
-        asked.map_err(|error| not_reached(causes(&error)))
+        response.map_err(|error| not_reached(causes(&error)))
     }
 }
 

@@ -25,9 +25,9 @@ pub fn with_variables(
     unset: &mut Vec<String>,
 ) -> Result<String, VariableError> {
     let (mut filled, mut rest) = (String::new(), text);
-    while let Some((before, behind)) = rest.split_once("${") {
-        let Some((name, after)) = behind.split_once('}') else {
-            return Err(VariableError::Unclosed(format!("${{{behind}")));
+    while let Some((before, opened)) = rest.split_once("${") {
+        let Some((name, after)) = opened.split_once('}') else {
+            return Err(VariableError::Unclosed(format!("${{{opened}")));
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || !name.chars().all(plain) || name.starts_with(|c: char| c.is_numeric())
@@ -74,10 +74,10 @@ mod tests {
         }
         assert_eq!(unset, ["A", "B"]);
         assert_eq!(not_set(&unset), "the environment variables `A`, `B` are not set");
-        let told = VariableError::NotAName("A:-x".to_owned()).to_string();
+        let message = VariableError::NotAName("A:-x".to_owned()).to_string();
         assert!(
-            told.starts_with("`${A:-x}` is not an environment variable; only `${NAME}`"),
-            "{told}"
+            message.starts_with("`${A:-x}` is not an environment variable; only `${NAME}`"),
+            "{message}"
         );
     }
 }

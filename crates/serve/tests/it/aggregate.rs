@@ -159,10 +159,10 @@ fn several_servers_are_one() {
         // An unreachable server does not affect the others, and numbers stay verbatim.
         assert_eq!(names(&listed), ["moon__say", "moon__ask", "sun__say", "sun__ask"]);
         assert!(listed.contains("12345678901234567890"), "{listed}");
-        for (tool, said) in [("moon__say", "moon"), ("sun__say", "sun")] {
-            let told = client.ask("tools/call", json!({ "name": tool, "arguments": {} })).await;
-            assert!(told.contains(r#""odd":1.50"#) && told.contains("execution_id"), "{told}");
-            assert_eq!(crate::json(&told)["result"]["content"][0]["text"], said);
+        for (tool, word) in [("moon__say", "moon"), ("sun__say", "sun")] {
+            let reply = client.ask("tools/call", json!({ "name": tool, "arguments": {} })).await;
+            assert!(reply.contains(r#""odd":1.50"#) && reply.contains("execution_id"), "{reply}");
+            assert_eq!(crate::json(&reply)["result"]["content"][0]["text"], word);
         }
         let unknown = client.ask("tools/call", json!({ "name": "gone__say" })).await;
         assert_eq!(crate::json(&unknown)["error"]["code"], -32602, "{unknown}");
@@ -301,9 +301,9 @@ fn a_client_with_a_session_reaches_a_server_without() {
         );
         let given = json!({ "action": "accept", "content": { "who": "lena" } });
         client.say(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": given })).await;
-        let told = crate::json(&client.hear().await);
+        let reply = crate::json(&client.hear().await);
         assert_eq!(
-            (&told["id"], &told["result"]["content"][0]["text"]),
+            (&reply["id"], &reply["result"]["content"][0]["text"]),
             (&json!(6), &json!("thanks"))
         );
         assert!(sun.heard().contains(r#""requestState":"s1""#), "{}", sun.heard());
@@ -326,21 +326,22 @@ fn a_client_without_a_session_reaches_a_server_with_one() {
             .await;
         let progress = crate::json(&client.hear().await);
         assert_eq!(progress["params"]["progressToken"], "p");
-        let told = crate::json(&client.hear().await);
-        assert_eq!(told["result"]["resultType"], "complete", "{told}");
+        let reply = crate::json(&client.hear().await);
+        assert_eq!(reply["result"]["resultType"], "complete", "{reply}");
         assert!(!moon.heard().contains("clientCapabilities"), "{}", moon.heard());
         // The client is not asked what it cannot answer.
-        let told = client.ask("tools/call", alone(json!({ "name": "ask", "arguments": {} }))).await;
-        assert!(told.contains("nobody"), "{told}");
+        let reply =
+            client.ask("tools/call", alone(json!({ "name": "ask", "arguments": {} }))).await;
+        assert!(reply.contains("nobody"), "{reply}");
         // The server's question during a call becomes a result; the call continues when it is
         // repeated with the answer.
         let mut call = alone(json!({ "name": "ask", "arguments": {} }));
         call["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": {} });
-        let asked = crate::json(&client.ask("tools/call", call.clone()).await);
-        let result = &asked["result"];
-        assert_eq!(result["resultType"], "input_required", "{asked}");
+        let question = crate::json(&client.ask("tools/call", call.clone()).await);
+        let result = &question["result"];
+        assert_eq!(result["resultType"], "input_required", "{question}");
         let message = &result["inputRequests"]["asked"]["params"]["message"];
-        assert_eq!(message, "Server `moon` asks: Who?", "{asked}");
+        assert_eq!(message, "Server `moon` asks: Who?", "{question}");
         let mut again = call.clone();
         again["requestState"] = result["requestState"].clone();
         again["inputResponses"] =
@@ -349,15 +350,15 @@ fn a_client_without_a_session_reaches_a_server_with_one() {
         other["requestState"] = json!("bridge-0");
         let wrong = crate::json(&client.ask("tools/call", other).await);
         assert_eq!(wrong["error"]["code"], -32602, "{wrong}");
-        let told = client.ask("tools/call", again.clone()).await;
-        assert!(told.contains("thanks"), "{told}");
+        let reply = client.ask("tools/call", again.clone()).await;
+        assert!(reply.contains("thanks"), "{reply}");
         let twice = crate::json(&client.ask("tools/call", again).await);
         assert_eq!(twice["error"]["code"], -32602, "{twice}");
     });
 }
 
 #[test]
-fn a_client_with_a_session_is_asked_by_a_server_with_one_through_the_bridge() {
+fn a_server_with_a_session_asks_a_client_with_one_through_the_bridge() {
     crate::test(async {
         let moon = Folder::new("moon", false);
         let mut client = Client::new(Server::Several(Servers::new(vec![moon.named("moon")])));
@@ -399,16 +400,16 @@ fn a_question_begins_with_the_name_of_the_member_that_asks() {
                     &json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": params }),
                 )
                 .await;
-            let told = crate::json(&client.hear().await);
-            let asked = match client_alone {
+            let reply = crate::json(&client.hear().await);
+            let question = match client_alone {
                 true => {
-                    let requests = told["result"]["inputRequests"].as_object().cloned();
+                    let requests = reply["result"]["inputRequests"].as_object().cloned();
                     requests.unwrap_or_default().into_iter().next().unwrap_or_default().1
                 }
-                false => told.clone(),
+                false => reply.clone(),
             };
             let expected = format!("Server `moon` asks: {forged}");
-            assert_eq!(asked["params"]["message"], expected, "{server_alone}: {told}");
+            assert_eq!(question["params"]["message"], expected, "{server_alone}: {reply}");
         });
     }
 }
@@ -417,11 +418,12 @@ fn a_question_begins_with_the_name_of_the_member_that_asks() {
 fn a_question_in_a_notification_begins_with_the_name_of_the_member_too() {
     crate::test(async {
         let moon = Folder::new("moon", false);
-        let told = json!({ "jsonrpc": "2.0", "method": "notifications/tasks", "params": {
+        let notification = json!({ "jsonrpc": "2.0", "method": "notifications/tasks", "params": {
             "taskId": "t", "inputRequests": { "a": { "method": "elicitation/create",
                 "params": { "message": "Who?" } } } } });
-        let unreadable = told.to_string().replace("\"message\":", "\"Message\":");
-        std::fs::write(moon.0.path().join("tells"), format!("{unreadable}\n{told}\n")).unwrap();
+        let unreadable = notification.to_string().replace("\"message\":", "\"Message\":");
+        std::fs::write(moon.0.path().join("tells"), format!("{unreadable}\n{notification}\n"))
+            .unwrap();
         let mut client = Client::new(Server::Several(Servers::new(vec![moon.named("moon")])));
         client.begin(json!({ "elicitation": {} })).await;
         let params = json!({ "name": "moon__say", "arguments": {} });

@@ -103,22 +103,22 @@ fn a_server_s_tools_are_tools_of_a_guard() {
         let session = guarded(executor, None).await;
         let names: Vec<String> =
             session.guard().catalog().iter().map(|tool| tool.name.clone()).collect();
-        // Of `odd` the arguments could not be told in headers.
+        // Of `odd` the arguments could not be sent in headers.
         assert_eq!(names, ["words__ask", "words__drop", "words__fail", "words__say"]);
-        let said = call(&session, "words__say", json!({ "word": "moon" })).await;
+        let answer = call(&session, "words__say", json!({ "word": "moon" })).await;
         assert_eq!(
-            (said.status, said.text.as_str()),
+            (answer.status, answer.text.as_str()),
             (Status::Completed, "said\n[image: image/png]")
         );
         assert_eq!(
-            said.content[1],
+            answer.content[1],
             json!({ "type": "image", "mimeType": "image/png", "data": "AA==" })
         );
-        assert_eq!(said.meta, Some(json!({ "from": "words" })));
-        let receipt = session.guard().ledger().receipt(&said.execution_id).unwrap().unwrap();
+        assert_eq!(answer.meta, Some(json!({ "from": "words" })));
+        let receipt = session.guard().ledger().receipt(&answer.execution_id).unwrap().unwrap();
         assert_eq!(receipt.tool, "words__say");
         let again = call(&session, "words__say", json!({ "word": "moon" })).await;
-        assert_ne!(again.execution_id, said.execution_id);
+        assert_ne!(again.execution_id, answer.execution_id);
         let failed = call(&session, "words__fail", json!({})).await;
         assert_eq!((failed.status, failed.text.lines().next()), (Status::Failed, Some("no")));
         let wrong = call(&session, "words__say", json!({ "wrod": "moon" })).await;
@@ -134,8 +134,8 @@ fn a_server_s_tools_are_tools_of_a_guard() {
 struct Maria(AtomicU32);
 
 impl Approver for Maria {
-    fn ask<'a>(&'a self, asked: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
-        let why = &asked.questions[0].why;
+    fn ask<'a>(&'a self, request: &'a ApprovalRequest<'a>) -> BoxFuture<'a, ApprovalReply> {
+        let why = &request.questions[0].why;
         assert!(why.contains("as destructive"), "{why}");
         self.0.fetch_add(1, Ordering::Relaxed);
         Box::pin(async { ApprovalReply::Agreed(Approval::by("maria")) })
@@ -143,7 +143,7 @@ impl Approver for Maria {
 }
 
 #[test]
-fn how_far_a_server_is_with_a_call_is_told() {
+fn the_progress_of_a_call_is_reported() {
     crate::test(async {
         let folder = folder();
         let executor = McpExecutor::connect("words", server(&folder), options()).await.unwrap();
@@ -158,22 +158,22 @@ fn how_far_a_server_is_with_a_call_is_told() {
         let slow =
             ToolCall { id: "c".to_owned(), tool: "words__say".to_owned(), arguments, line: 0 };
         session.call(slow, around).await.unwrap();
-        let told = std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.what);
-        let told: Vec<ToolEvent> = told.collect();
+        let received = std::iter::from_fn(|| events.try_recv().ok()).map(|event| event.what);
+        let received: Vec<ToolEvent> = received.collect();
         let quarter = ToolEvent::Progress {
             done: 1.0,
             total: Some(4.0),
             message: Some("a quarter".to_owned()),
         };
         let closed = ToolEvent::Closed { status: Status::Completed, category: None };
-        assert_eq!(told, [ToolEvent::Opened, quarter, closed]);
+        assert_eq!(received, [ToolEvent::Opened, quarter, closed]);
         let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
         assert!(heard.contains(&format!(r#""traceparent":"{trace}""#)), "{heard}");
     });
 }
 
 #[test]
-fn what_destroys_is_asked_about_and_no_wrapper_loses_it() {
+fn what_destroys_needs_approval_and_no_wrapper_loses_it() {
     crate::test(async {
         let folder = folder();
         let connect = || McpExecutor::connect("words", server(&folder), options());
@@ -198,7 +198,7 @@ fn what_destroys_is_asked_about_and_no_wrapper_loses_it() {
 }
 
 #[test]
-fn tools_that_changed_are_told_and_may_be_held() {
+fn tools_that_changed_are_reported_and_may_be_held() {
     crate::test(async {
         let folder = folder();
         let store = crate::pins::Memory::default();
@@ -207,8 +207,8 @@ fn tools_that_changed_are_told_and_may_be_held() {
             let pins = Pins::in_store(Box::new(store.clone()));
             connected.unwrap().watched(&pins, hold).unwrap()
         };
-        let (executor, told) = watched(true).await;
-        assert!(told.is_empty(), "{told:?}");
+        let (executor, warnings) = watched(true).await;
+        assert!(warnings.is_empty(), "{warnings:?}");
         assert!(executor.listed_again().await.unwrap().is_none());
         executor.close().await;
         let other = SERVER.replace(
@@ -217,10 +217,10 @@ fn tools_that_changed_are_told_and_may_be_held() {
         );
         std::fs::write(folder.path().join("server.sh"), other).unwrap();
         for (hold, count) in [(false, 4), (true, 3)] {
-            let (executor, told) = watched(hold).await;
-            assert!(told[0].contains("it asks to ignore other instructions"), "{told:?}");
-            assert!(told[1].contains("`fail` has changed since"), "{told:?}");
-            assert_eq!((told.len(), executor.tool_definitions().len()), (2, count));
+            let (executor, warnings) = watched(hold).await;
+            assert!(warnings[0].contains("it asks to ignore other instructions"), "{warnings:?}");
+            assert!(warnings[1].contains("`fail` has changed since"), "{warnings:?}");
+            assert_eq!((warnings.len(), executor.tool_definitions().len()), (2, count));
         }
     });
 }
@@ -258,8 +258,8 @@ fn a_server_that_ends_is_started_again() {
             (dead.status, dead.category),
             (Status::Failed, Some(ToolErrorCategory::NetworkError))
         );
-        let said = call(&session, "words__say", json!({ "word": "moon" })).await;
-        assert_eq!(said.status, Status::Completed, "{}", said.text);
+        let answer = call(&session, "words__say", json!({ "word": "moon" })).await;
+        assert_eq!(answer.status, Status::Completed, "{}", answer.text);
         // A server that does not restart is left alone for a while.
         std::fs::write(folder.path().join("server.sh"), "exit 1").unwrap();
         call(&session, "words__say", json!({ "word": "die" })).await;
@@ -270,7 +270,7 @@ fn a_server_that_ends_is_started_again() {
 }
 
 #[test]
-fn a_call_that_takes_too_long_is_given_up_and_the_server_told() {
+fn a_call_that_takes_too_long_is_given_up_and_the_server_informed() {
     crate::test(async {
         let folder = folder();
         let options = ClientOptions::within(Duration::from_millis(500));
@@ -278,8 +278,8 @@ fn a_call_that_takes_too_long_is_given_up_and_the_server_told() {
         let session = guarded(executor, None).await;
         let late = call(&session, "words__say", json!({ "word": "late" })).await;
         assert_eq!(late.category, Some(ToolErrorCategory::Timeout), "{}", late.text);
-        let said = call(&session, "words__say", json!({ "word": "moon" })).await;
-        assert_eq!(said.status, Status::Completed);
+        let answer = call(&session, "words__say", json!({ "word": "moon" })).await;
+        assert_eq!(answer.status, Status::Completed);
         let heard = std::fs::read_to_string(folder.path().join("heard")).unwrap();
         assert!(heard.contains("notifications/cancelled"), "{heard}");
     });
@@ -301,8 +301,8 @@ fn without_sessions_a_server_asks_first_and_gets_the_answer_with_the_same_call()
         std::fs::write(folder.path().join("alone"), "").unwrap();
         let executor = McpExecutor::connect("words", server(&folder), options()).await.unwrap();
         let session = guarded(executor, None).await;
-        let nobody = call(&session, "words__ask", json!({})).await;
-        assert_eq!(nobody.category, Some(ToolErrorCategory::ConfirmationRequired));
+        let unanswered = call(&session, "words__ask", json!({})).await;
+        assert_eq!(unanswered.category, Some(ToolErrorCategory::ConfirmationRequired));
         let options = options().eliciting(Arc::new(Lena));
         let executor = McpExecutor::connect("words", server(&folder), options).await.unwrap();
         let session = guarded(executor, None).await;
@@ -315,7 +315,7 @@ fn without_sessions_a_server_asks_first_and_gets_the_answer_with_the_same_call()
 }
 
 #[test]
-fn what_a_server_offers_is_asked_on_either_wire() {
+fn what_a_server_offers_is_requested_on_either_wire() {
     crate::test(async {
         let folder = folder();
         for (version, revision) in [("2", "2025-06-18"), ("3", "2026-07-28")] {

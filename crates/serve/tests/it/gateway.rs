@@ -41,10 +41,10 @@ pub(crate) fn whole_receipts(gateway: &Gateway) -> Vec<Receipt> {
 }
 
 #[test]
-fn what_nobody_decides_upon_passes_as_it_was_written() {
+fn what_needs_no_decision_passes_as_it_was_written() {
     let gateway = gateway(GuardSettings::default());
-    let asked = r#"{"jsonrpc":"2.0","id":99,"method":"roots/list"}"#;
-    assert_eq!(wait(gateway.from_server(asked)).as_deref(), Some(asked));
+    let question = r#"{"jsonrpc":"2.0","id":99,"method":"roots/list"}"#;
+    assert_eq!(wait(gateway.from_server(question)).as_deref(), Some(question));
     for line in [
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"n":1.50,"big":12345678901234567890}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
@@ -69,11 +69,11 @@ fn a_call_is_recorded_and_its_result_carries_the_id() {
     let gateway = listed(GuardSettings::default());
     forwarded(&gateway, &call(2, "get_order", r#"{"id":7}"#));
     let result = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"pending"}],"odd":1.50,"_meta":{"x":1}}}"#;
-    let told = wait(gateway.from_server(result)).unwrap();
-    assert!(told.contains(r#""odd":1.50"#), "{told}");
-    let told = json(&told);
-    let id = told["result"]["_meta"]["counterfoil/execution_id"].as_str().unwrap().to_owned();
-    assert_eq!((&told["id"], &told["result"]["_meta"]["x"]), (&json!(2), &json!(1)));
+    let reply = wait(gateway.from_server(result)).unwrap();
+    assert!(reply.contains(r#""odd":1.50"#), "{reply}");
+    let reply = json(&reply);
+    let id = reply["result"]["_meta"]["counterfoil/execution_id"].as_str().unwrap().to_owned();
+    assert_eq!((&reply["id"], &reply["result"]["_meta"]["x"]), (&json!(2), &json!(1)));
     let receipt = gateway.ledger().receipt(&id).unwrap().unwrap();
     assert_eq!((receipt.status, receipt.tool.as_str()), (Status::Completed, "get_order"));
     assert_eq!(receipt.arguments, json!({ "id": 7 }));
@@ -111,11 +111,11 @@ fn secrets_in_results_are_taken_out_where_that_is_wanted() {
     for (redacts, left) in [(false, 3), (true, 1)] {
         let gateway = listed(GuardSettings::default()).redacting(redacts);
         forwarded(&gateway, &call(2, "get_order", r#"{"id":7}"#));
-        let told = wait(gateway.from_server(result)).unwrap();
-        assert_eq!(told.matches("AKIAIOSFODNN7EXAMPL2").count(), left, "{told}");
-        assert!(told.contains("12345678901234567890"), "{told}");
-        assert!(json(&told)["result"]["structuredContent"]["key"].is_string(), "{told}");
-        let id = json(&told)["result"]["_meta"]["counterfoil/execution_id"].clone();
+        let reply = wait(gateway.from_server(result)).unwrap();
+        assert_eq!(reply.matches("AKIAIOSFODNN7EXAMPL2").count(), left, "{reply}");
+        assert!(reply.contains("12345678901234567890"), "{reply}");
+        assert!(json(&reply)["result"]["structuredContent"]["key"].is_string(), "{reply}");
+        let id = json(&reply)["result"]["_meta"]["counterfoil/execution_id"].clone();
         let receipt = gateway.ledger().receipt(id.as_str().unwrap()).unwrap().unwrap();
         assert_eq!(receipt.status, Status::Completed);
     }
@@ -199,8 +199,8 @@ fn before_a_list_a_denial_is_about_every_writing_of_a_name() {
 fn a_question_of_the_server_says_who_asks() {
     let gateway = listed(GuardSettings::default());
     let asks = r#"{"jsonrpc":"2.0","id":9,"method":"elicitation/create","params":{"message":"May this tool call run?","requestedSchema":{"type":"object","properties":{}}}}"#;
-    let told = json(&wait(gateway.from_server(asks)).unwrap());
-    assert_eq!(told["params"]["message"], "Server `shop` asks: May this tool call run?");
+    let reply = json(&wait(gateway.from_server(asks)).unwrap());
+    assert_eq!(reply["params"]["message"], "Server `shop` asks: May this tool call run?");
     // The answer reaches the server as before.
     let answer = r#"{"jsonrpc":"2.0","id":9,"result":{"action":"decline"}}"#;
     assert_eq!(wait(gateway.from_client(answer)), [Step::Forward(answer.to_owned())]);
@@ -223,17 +223,17 @@ fn a_tool_of_which_no_call_would_be_let_through_is_not_offered() {
         let gateway = gateway(options.resolve().unwrap());
         let list = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
         forwarded(&gateway, list);
-        let told = wait(gateway.from_server(TOOLS)).unwrap();
-        let shown = json(&told);
+        let reply = wait(gateway.from_server(TOOLS)).unwrap();
+        let shown = json(&reply);
         let tools = shown["result"]["tools"].as_array().unwrap();
         let found: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
         assert_eq!(found, names);
         // The rest is verbatim.
         assert!(
-            told.contains(r#""icons":[{"src":"x"}]"#) && told.contains(r#""extra":1.50"#),
-            "{told}"
+            reply.contains(r#""icons":[{"src":"x"}]"#) && reply.contains(r#""extra":1.50"#),
+            "{reply}"
         );
-        assert_eq!(told == TOOLS, names.len() == 2);
+        assert_eq!(reply == TOOLS, names.len() == 2);
     }
 }
 
@@ -273,9 +273,9 @@ fn failures_of_the_server_close_receipts() {
     ] {
         assert_eq!(wait(gateway.from_server(line)), None, "{line}");
     }
-    let told = wait(gateway.end(false, "the MCP server exited before it answered"));
-    assert_eq!(told.len(), 2, "{told:?}");
-    assert!(told.iter().all(|text| json(text)["error"]["code"] == -32000), "{told:?}");
+    let replies = wait(gateway.end(false, "the MCP server exited before it answered"));
+    assert_eq!(replies.len(), 2, "{replies:?}");
+    assert!(replies.iter().all(|text| json(text)["error"]["code"] == -32000), "{replies:?}");
     let statuses: Vec<Status> = receipts(&gateway).into_iter().map(|(_, status)| status).collect();
     assert_eq!(statuses, [Status::Failed; 4]);
 }
@@ -341,7 +341,7 @@ fn a_batch_is_taken_apart() {
 }
 
 #[test]
-fn a_person_is_asked_where_the_client_can() {
+fn a_question_reaches_a_person_where_the_client_can_ask() {
     let policy = r#"{"tools":{"permissions":{"rules":[{"tool":"cancel_*","action":"ask"}]}}}"#;
     let options: GuardOptions = serde_json::from_str(policy).unwrap();
     let settings = options.resolve().unwrap();
@@ -369,8 +369,8 @@ fn a_person_is_asked_where_the_client_can() {
         match (runs, steps.as_slice()) {
             (true, [Step::Forward(text)]) => assert_eq!(*text, line),
             (false, [Step::Answer(text)]) => {
-                let told = json(text);
-                assert_eq!((&told["id"], &told["result"]["isError"]), (&json!(id), &json!(true)));
+                let reply = json(text);
+                assert_eq!((&reply["id"], &reply["result"]["isError"]), (&json!(id), &json!(true)));
             }
             other => panic!("{other:?}"),
         }
@@ -386,13 +386,14 @@ fn a_person_is_asked_where_the_client_can() {
     let statuses: Vec<Status> = receipts(&gateway).into_iter().map(|(_, status)| status).collect();
     assert_eq!(statuses, [Status::Completed, Status::Denied, Status::Denied, Status::Denied]);
     // Receipts say who agreed, and what became of the others.
-    let said = whole_receipts(&gateway).into_iter().map(|receipt| (receipt.permit, receipt.codes));
-    let said: Vec<_> = said.collect();
+    let recorded =
+        whole_receipts(&gateway).into_iter().map(|receipt| (receipt.permit, receipt.codes));
+    let recorded: Vec<_> = recorded.collect();
     let who = "the user of the MCP client".to_owned();
     let agreed = Some(PermitBasis::Approval { who, reason: None, uses: None });
     let denied = |code: &str| (None, vec![code.to_owned()]);
     let declined = || denied("approval_declined");
-    assert_eq!(said, [(agreed, vec![]), declined(), declined(), denied("cancelled")]);
+    assert_eq!(recorded, [(agreed, vec![]), declined(), declined(), denied("cancelled")]);
     // Nothing waits for approval after that.
     let last = whole_receipts(&gateway).pop().unwrap();
     assert_eq!(last.category, Some(ToolErrorCategory::Cancelled));
@@ -400,8 +401,8 @@ fn a_person_is_asked_where_the_client_can() {
     let question = answered(&gateway, &call(6, "cancel_order", r#"{"id":8}"#));
     let error = json!({ "code": -32601, "message": "no" });
     let wrong = json!({ "jsonrpc": "2.0", "id": question["id"], "error": error });
-    let told = answered(&gateway, &wrong.to_string());
-    let text = told["result"]["content"][0]["text"].as_str().unwrap();
+    let reply = answered(&gateway, &wrong.to_string());
+    let text = reply["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("counterfoil approve"), "{text}");
     let last = whole_receipts(&gateway).pop().unwrap();
     assert_eq!(last.category, Some(ToolErrorCategory::ConfirmationRequired));
@@ -411,8 +412,8 @@ fn a_person_is_asked_where_the_client_can() {
 fn a_successful_call_begins_the_corrections_again() {
     let gateway = listed(GuardSettings::default());
     let wrong = |id: i64| {
-        let told = answered(&gateway, &call(id, "get_order", r#"{"id":"seven"}"#));
-        told["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+        let reply = answered(&gateway, &call(id, "get_order", r#"{"id":"seven"}"#));
+        reply["result"]["content"][0]["text"].as_str().unwrap().to_owned()
     };
     let stops = |text: &str| text.contains("make no further calls of this kind");
     for id in 2..5 {

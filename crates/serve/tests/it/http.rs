@@ -177,13 +177,13 @@ fn a_session_has_a_server_and_receipts() {
         let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let session = desk.session("{}").await;
         let headers = [("mcp-session-id", session.as_str())];
-        let told = desk.post(&headers, &call("\"a\"", "moon")).await;
-        let told = &told.messages[0];
+        let response = desk.post(&headers, &call("\"a\"", "moon")).await;
+        let message = &response.messages[0];
         assert_eq!(
-            (&told["id"], &told["result"]["content"][0]["text"]),
+            (&message["id"], &message["result"]["content"][0]["text"]),
             (&json!("a"), &json!("moon"))
         );
-        let id = told["result"]["_meta"]["counterfoil/execution_id"].as_str().unwrap();
+        let id = message["result"]["_meta"]["counterfoil/execution_id"].as_str().unwrap();
         let receipt = desk.ledger.receipt(id).unwrap().unwrap();
         assert_eq!((receipt.status, receipt.tool.as_str()), (Status::Completed, "say"));
         let wrong = desk.post(&headers, &call("2", "moon").replace("word", "wrod")).await;
@@ -206,10 +206,10 @@ fn progress_comes_with_the_call_that_it_is_of() {
     test(async {
         let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let session = desk.session("{}").await;
-        let told = desk.post(&[("mcp-session-id", &session)], &call("5", "slow")).await;
-        assert_eq!(told.messages.len(), 2, "{:?}", told.messages);
-        assert_eq!(told.messages[0]["params"]["progressToken"], 7);
-        assert_eq!(told.messages[1]["id"], 5);
+        let response = desk.post(&[("mcp-session-id", &session)], &call("5", "slow")).await;
+        assert_eq!(response.messages.len(), 2, "{:?}", response.messages);
+        assert_eq!(response.messages[0]["params"]["progressToken"], 7);
+        assert_eq!(response.messages[1]["id"], 5);
     });
 }
 
@@ -222,14 +222,18 @@ fn clients_without_a_session_may_use_the_same_ids() {
             let (body, desk) = (alone("1", word), &desk);
             async move { desk.post(&ALONE, &body).await }
         });
-        for (word, told) in words.iter().zip(futures_util::future::join_all(calls).await) {
-            let last = told.messages.last().unwrap();
+        for (word, response) in words.iter().zip(futures_util::future::join_all(calls).await) {
+            let last = response.messages.last().unwrap();
             assert_eq!(
                 (&last["id"], &last["result"]["content"][0]["text"]),
                 (&json!(1), &json!(word))
             );
             if *word == "slow" {
-                assert_eq!(told.messages[0]["params"]["progressToken"], 7, "{:?}", told.messages);
+                assert_eq!(
+                    response.messages[0]["params"]["progressToken"], 7,
+                    "{:?}",
+                    response.messages
+                );
             }
         }
     });
@@ -241,10 +245,16 @@ fn headers_of_a_message_say_what_it_says() {
         let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let mut wrong = ALONE;
         wrong[2].1 = "other";
-        let told = desk.post(&wrong, &alone("1", "sun")).await;
-        assert_eq!((told.status, &told.messages[0]["error"]["code"]), (400, &json!(-32020)));
-        let told = desk.post(&[], &call("1", "sun")).await;
-        assert_eq!((told.status, &told.messages[0]["error"]["code"]), (400, &json!(-32602)));
+        let response = desk.post(&wrong, &alone("1", "sun")).await;
+        assert_eq!(
+            (response.status, &response.messages[0]["error"]["code"]),
+            (400, &json!(-32020))
+        );
+        let response = desk.post(&[], &call("1", "sun")).await;
+        assert_eq!(
+            (response.status, &response.messages[0]["error"]["code"]),
+            (400, &json!(-32602))
+        );
     });
 }
 
@@ -269,7 +279,7 @@ fn a_client_that_goes_away_gives_its_call_up() {
 }
 
 #[test]
-fn nobody_cancels_the_call_of_another_client() {
+fn no_client_cancels_the_call_of_another() {
     test(async {
         let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let (slow, cancels) = (alone("\"a\"", "slow"), async {
@@ -283,8 +293,8 @@ fn nobody_cancels_the_call_of_another_client() {
                 assert_eq!(desk.post(&[], &cancel).await.status, 202);
             }
         });
-        let (told, ()) = tokio::join!(desk.post(&ALONE, &slow), cancels);
-        let last = told.messages.last().unwrap();
+        let (response, ()) = tokio::join!(desk.post(&ALONE, &slow), cancels);
+        let last = response.messages.last().unwrap();
         assert_eq!(last["result"]["content"][0]["text"], "slow", "{last}");
         assert_eq!(desk.receipt().await.status, Status::Completed);
         let heard = std::fs::read_to_string(desk.folder.path().join("heard")).unwrap();
@@ -304,8 +314,8 @@ fn a_cancelled_call_ends_its_answer() {
                 r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":9}}"#;
             desk.post(&headers, cancel).await
         });
-        let (told, cancelled) = tokio::join!(desk.post(&headers, &late), cancel);
-        assert_eq!((told.messages.len(), cancelled.status), (0, 202));
+        let (response, cancelled) = tokio::join!(desk.post(&headers, &late), cancel);
+        assert_eq!((response.messages.len(), cancelled.status), (0, 202));
         assert_eq!(desk.receipt().await.status, Status::Cancelled);
     });
 }
@@ -315,18 +325,18 @@ fn a_server_that_dies_leaves_a_closed_receipt_and_another_session_alone() {
     test(async {
         let desk = Desk::new(GuardSettings::default(), Access::default()).await;
         let (dying, other) = (desk.session("{}").await, desk.session("{}").await);
-        let told = desk.post(&[("mcp-session-id", &dying)], &call("5", "die")).await;
-        assert_eq!(told.messages[0]["error"]["code"], -32000, "{:?}", told.messages);
+        let response = desk.post(&[("mcp-session-id", &dying)], &call("5", "die")).await;
+        assert_eq!(response.messages[0]["error"]["code"], -32000, "{:?}", response.messages);
         assert_eq!(desk.receipt().await.status, Status::Failed);
-        let told = desk.post(&[("mcp-session-id", &dying)], &call("6", "sun")).await;
-        assert_eq!(told.messages[0]["error"]["code"], -32000);
-        let told = desk.post(&[("mcp-session-id", &other)], &call("5", "sun")).await;
-        assert_eq!(told.messages[0]["result"]["content"][0]["text"], "sun");
+        let response = desk.post(&[("mcp-session-id", &dying)], &call("6", "sun")).await;
+        assert_eq!(response.messages[0]["error"]["code"], -32000);
+        let response = desk.post(&[("mcp-session-id", &other)], &call("5", "sun")).await;
+        assert_eq!(response.messages[0]["result"]["content"][0]["text"], "sun");
         // Clients without a session get a new server.
-        let told = desk.post(&ALONE, &alone("5", "die")).await;
-        assert_eq!(told.messages[0]["error"]["code"], -32000);
-        let told = desk.post(&ALONE, &alone("5", "sun")).await;
-        assert_eq!(told.messages[0]["result"]["content"][0]["text"], "sun");
+        let response = desk.post(&ALONE, &alone("5", "die")).await;
+        assert_eq!(response.messages[0]["error"]["code"], -32000);
+        let response = desk.post(&ALONE, &alone("5", "sun")).await;
+        assert_eq!(response.messages[0]["result"]["content"][0]["text"], "sun");
     });
 }
 
@@ -338,29 +348,29 @@ fn asking() -> GuardSettings {
 }
 
 #[test]
-fn a_person_is_asked_where_the_call_was_made() {
+fn a_question_goes_where_the_call_was_made() {
     test(async {
         let desk = Desk::new(asking(), Access::default()).await;
         let session = desk.session(r#"{"elicitation":{}}"#).await;
         for (action, expected) in [("accept", "sun"), ("decline", "This tool call was blocked")] {
             let headers = [("mcp-session-id", session.as_str())];
-            let mut asked = desk.ask(Method::POST, "/mcp", &headers, &call("5", "sun")).await;
-            let frame = asked.body_mut().frame().await.unwrap().unwrap();
+            let mut pending = desk.ask(Method::POST, "/mcp", &headers, &call("5", "sun")).await;
+            let frame = pending.body_mut().frame().await.unwrap().unwrap();
             let frame = String::from_utf8(frame.into_data().unwrap().to_vec()).unwrap();
             let question = json(frame.trim().strip_prefix("data: ").unwrap());
             assert_eq!(question["method"], "elicitation/create");
             let answer =
                 json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": action } });
             assert_eq!(desk.post(&headers, &answer.to_string()).await.status, 202);
-            let told = read(asked).await;
-            let text = told.messages[0]["result"]["content"][0]["text"].as_str().unwrap();
+            let response = read(pending).await;
+            let text = response.messages[0]["result"]["content"][0]["text"].as_str().unwrap();
             assert!(text.starts_with(expected), "{text}");
         }
     });
 }
 
 #[test]
-fn who_is_not_let_in_is_told_why() {
+fn a_client_that_is_rejected_learns_why() {
     test(async {
         let access = Access { token: Some("s3cret".to_owned()), ..Access::default() };
         let desk = Desk::new(GuardSettings::default(), access).await;
@@ -376,9 +386,9 @@ fn who_is_not_let_in_is_told_why() {
             (vec![bearer], &long, 413, "4096 bytes"),
             (vec![bearer, ("mcp-session-id", "none")], LIST, 404, "this session does not exist"),
         ] {
-            let told = desk.post(&headers, body).await;
-            assert_eq!(told.status, status, "{why}");
-            let message = told.messages[0]["error"]["message"].as_str().unwrap();
+            let response = desk.post(&headers, body).await;
+            assert_eq!(response.status, status, "{why}");
+            let message = response.messages[0]["error"]["message"].as_str().unwrap();
             assert!(message.contains(why), "{message}");
         }
         for (path, status) in [("/healthz", 200), ("/other", 401), ("/metrics", 401)] {
@@ -420,40 +430,40 @@ fn sessions_are_counted_and_so_are_calls() {
 
 /// A gateway in front of another one, over HTTP.
 async fn chain() -> (Desk, Desk) {
-    let behind = Desk::new(GuardSettings::default(), Access::default()).await;
-    let url = format!("http://{}/mcp", behind.address);
+    let upstream = Desk::new(GuardSettings::default(), Access::default()).await;
+    let url = format!("http://{}/mcp", upstream.address);
     let remote = Remote::new(&url, [("x-own", "1")], Duration::from_secs(10)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let settings = GuardSettings::default();
     let desk = Desk::before(Server::Remote(remote), settings, Access::default(), folder).await;
-    (desk, behind)
+    (desk, upstream)
 }
 
 #[test]
 fn a_server_over_http_is_the_same_behind_the_gateway() {
     test(async {
-        let (desk, behind) = chain().await;
+        let (desk, upstream) = chain().await;
         let session = desk.session("{}").await;
         let headers = [("mcp-session-id", session.as_str())];
-        let told = desk.post(&headers, &call("5", "slow")).await;
-        assert_eq!(told.messages[0]["params"]["progressToken"], 7);
-        let own = &told.messages[1]["result"]["_meta"]["counterfoil/execution_id"];
+        let response = desk.post(&headers, &call("5", "slow")).await;
+        assert_eq!(response.messages[0]["params"]["progressToken"], 7);
+        let own = &response.messages[1]["result"]["_meta"]["counterfoil/execution_id"];
         let receipt = desk.ledger.receipt(own.as_str().unwrap()).unwrap().unwrap();
         assert_eq!(receipt.status, Status::Completed);
-        assert_eq!(behind.receipt().await.status, Status::Completed);
-        let told = desk.post(&ALONE, &alone("5", "sun")).await;
-        assert_eq!(told.messages[0]["result"]["content"][0]["text"], "sun");
+        assert_eq!(upstream.receipt().await.status, Status::Completed);
+        let response = desk.post(&ALONE, &alone("5", "sun")).await;
+        assert_eq!(response.messages[0]["result"]["content"][0]["text"], "sun");
         assert_eq!(desk.ask(Method::DELETE, "/mcp", &headers, "").await.status(), 200);
         // The other gateway's session has ended as well.
-        assert_eq!(behind.post(&headers, LIST).await.status, 404);
-        let told = desk.post(&ALONE, &alone("5", "die")).await;
-        assert_eq!(told.messages[0]["error"]["code"], -32000);
+        assert_eq!(upstream.post(&headers, LIST).await.status, 404);
+        let response = desk.post(&ALONE, &alone("5", "die")).await;
+        assert_eq!(response.messages[0]["error"]["code"], -32000);
         assert_eq!(desk.receipt().await.status, Status::Failed);
     });
 }
 
 #[test]
-fn below_well_known_only_plain_paths_are_asked_for_and_without_our_headers() {
+fn below_well_known_only_plain_paths_are_requested_and_without_our_headers() {
     test(async {
         let (url, heard) = crate::session_anew::answering(|_| (200, "", "{}".to_owned())).await;
         let remote = Remote::new(&url, [("x-own", "secret")], Duration::from_secs(10)).unwrap();
@@ -471,9 +481,9 @@ fn below_well_known_only_plain_paths_are_asked_for_and_without_our_headers() {
             ("/.well-known//evil.example/", 404),
             ("/.well-known/a%5c..%5cadmin", 404),
         ] {
-            let told =
+            let response =
                 desk.ask(Method::GET, path, &[("authorization", "Bearer its-own")], "").await;
-            assert_eq!(told.status(), status, "{path}");
+            assert_eq!(response.status(), status, "{path}");
         }
         let heard = heard.lock().unwrap().join("\n");
         assert_eq!(heard.matches("GET ").count(), 2, "{heard}");
@@ -484,8 +494,8 @@ fn below_well_known_only_plain_paths_are_asked_for_and_without_our_headers() {
 #[test]
 fn a_client_over_streams_reaches_a_server_over_http() {
     test(async {
-        let behind = Desk::new(GuardSettings::default(), Access::default()).await;
-        let url = format!("http://{}/mcp", behind.address);
+        let upstream = Desk::new(GuardSettings::default(), Access::default()).await;
+        let url = format!("http://{}/mcp", upstream.address);
         let remote = Remote::new(&url, [], Duration::from_secs(10)).unwrap();
         let guard = Guard::builder().build().unwrap();
         let gateway = Gateway::new(guard, SessionStart::default(), "words").unwrap();
@@ -497,24 +507,24 @@ fn a_client_over_streams_reaches_a_server_over_http() {
         let server = Server::Remote(remote);
         let stop = std::future::pending();
         relay_to(&server, gateway, (input.as_bytes(), &mut output), stop).await.unwrap();
-        let told: Vec<Value> = String::from_utf8(output).unwrap().lines().map(json).collect();
-        let of = |id: i64| told.iter().find(|message| message["id"] == id).unwrap();
+        let messages: Vec<Value> = String::from_utf8(output).unwrap().lines().map(json).collect();
+        let of = |id: i64| messages.iter().find(|message| message["id"] == id).unwrap();
         assert_eq!(of(0)["result"]["odd"], 1.5);
         assert_eq!(of(5)["result"]["content"][0]["text"], "slow");
         assert_eq!(of(6)["result"]["content"][0]["text"], "sun");
-        assert!(told.iter().any(|message| message["method"] == "notifications/progress"));
+        assert!(messages.iter().any(|message| message["method"] == "notifications/progress"));
     });
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told() {
+fn a_missing_server_is_reported() {
     test(async {
         let remote = Remote::new("http://127.0.0.1:1/mcp", [], Duration::from_secs(1)).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let settings = GuardSettings::default();
         let desk = Desk::before(Server::Remote(remote), settings, Access::default(), folder).await;
-        let told = desk.post(&ALONE, &alone("5", "sun")).await;
-        let message = told.messages[0]["error"]["message"].as_str().unwrap();
+        let response = desk.post(&ALONE, &alone("5", "sun")).await;
+        let message = response.messages[0]["error"]["message"].as_str().unwrap();
         assert!(message.contains("cannot reach the MCP server"), "{message}");
         assert_eq!(desk.receipt().await.status, Status::Failed);
         assert!(Remote::new("ftp://x", [], Duration::from_secs(1)).is_err());

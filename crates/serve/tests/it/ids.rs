@@ -30,7 +30,7 @@ fn two_spellings_of_an_id_are_one() {
         assert!(matches!(*wait(gateway.from_client(&call(first, 1))), [Step::Forward(_)]));
         let steps = wait(gateway.from_client(&call(second, 2)));
         match (same, steps.as_slice()) {
-            (true, [Step::Answer(told)]) => assert_eq!(json(told)["error"]["code"], -32600),
+            (true, [Step::Answer(reply)]) => assert_eq!(json(reply)["error"]["code"], -32600),
             (false, [Step::Forward(_)]) => {}
             other => panic!("{first} {second}: {other:?}"),
         }
@@ -67,11 +67,11 @@ fn an_id_is_a_text_or_a_plain_whole_number() {
         r#""\ud800""#,
     ] {
         let gateway = listed(GuardSettings::default());
-        let told = answered(&gateway, &call(id, 1));
-        assert_eq!(told["error"]["code"], -32700, "{id}: {told}");
+        let reply = answered(&gateway, &call(id, 1));
+        assert_eq!(reply["error"]["code"], -32700, "{id}: {reply}");
         assert!(gateway.open().is_empty() && receipts(&gateway).is_empty(), "{id}");
-        let asked = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list"}}"#);
-        assert_eq!(wait(gateway.from_server(&asked)), None, "{id}");
+        let question = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list"}}"#);
+        assert_eq!(wait(gateway.from_server(&question)), None, "{id}");
     }
     for id in ["0", "-7", "9007199254740991", r#""""#] {
         let gateway = listed(GuardSettings::default());
@@ -96,8 +96,8 @@ fn what_some_readers_take_for_something_else_is_refused() {
         r#"{"jsonrpc":"2.0","id":5,"result":{},"error":{}}"#,
         r#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
     ] {
-        let told = answered(&gateway, line);
-        assert!(told["error"]["code"].is_i64(), "{line}: {told}");
+        let reply = answered(&gateway, line);
+        assert!(reply["error"]["code"].is_i64(), "{line}: {reply}");
     }
     let silent = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestID":1}}"#;
     assert_eq!(wait(gateway.from_client(silent)), []);
@@ -105,13 +105,13 @@ fn what_some_readers_take_for_something_else_is_refused() {
 }
 
 #[test]
-fn only_what_the_server_asked_is_answered() {
+fn only_questions_of_the_server_are_answered() {
     let gateway = gateway(GuardSettings::default());
     let answer = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"roots":[]}}}}"#);
     let ask = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"roots/list"}}"#);
     assert_eq!(wait(gateway.from_client(&answer("7"))), []);
-    for (asked, answered) in [("7", "7"), (r#""\u0061""#, r#""a""#)] {
-        assert!(wait(gateway.from_server(&ask(asked))).is_some());
+    for (id, answered) in [("7", "7"), (r#""\u0061""#, r#""a""#)] {
+        assert!(wait(gateway.from_server(&ask(id))).is_some());
         let line = answer(answered);
         assert_eq!(wait(gateway.from_client(&line)), [Step::Forward(line.clone())]);
         assert_eq!(wait(gateway.from_client(&line)), [], "it is answered once");

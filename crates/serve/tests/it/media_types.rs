@@ -26,8 +26,8 @@ fn answer(request: &str, flows: bool, byte: &str) -> String {
         _ => json!({ "content": [{ "type": "text", "text": format!("secret{byte}") }],
             "_meta": { FORGED: "forged" } }),
     };
-    let told = json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string();
-    if flows { format!("event: message\ndata: {told}\n\n") } else { told }
+    let message = json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string();
+    if flows { format!("event: message\ndata: {message}\n\n") } else { message }
 }
 
 fn call() -> String {
@@ -67,11 +67,11 @@ fn no_body_passes_that_was_not_read() {
             let folder = tempfile::tempdir().unwrap();
             let (server, settings) = (Server::Remote(remote), GuardSettings::default());
             let desk = Desk::before(server, settings, Access::default(), folder).await;
-            let told = desk.ask(Method::POST, "/mcp", &ALONE, &call()).await;
-            let headers = format!("{:?}", told.headers());
+            let response = desk.ask(Method::POST, "/mcp", &ALONE, &call()).await;
+            let headers = format!("{:?}", response.headers());
             assert!(!headers.contains("forged") && !headers.contains("allow-origin"), "{headers}");
             assert_eq!(headers.contains("mcp-test"), is_read, "{headers}");
-            let body = told.into_body().collect().await.unwrap().to_bytes();
+            let body = response.into_body().collect().await.unwrap().to_bytes();
             let body = String::from_utf8_lossy(&body).into_owned();
             assert!(!body.contains("forged"), "{kind}: {body}");
             assert_eq!(body.contains("secret"), is_read, "{kind}: {body}");
@@ -79,9 +79,9 @@ fn no_body_passes_that_was_not_read() {
             let status = if is_read { Status::Completed } else { Status::Failed };
             assert_eq!(desk.receipt().await.status, status, "{kind}");
             // Nor does a body in answer to a notification, which has none.
-            let told = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
-            let told = desk.ask(Method::POST, "/mcp", &ALONE, told).await;
-            let body = told.into_body().collect().await.unwrap().to_bytes();
+            let notification = r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#;
+            let response = desk.ask(Method::POST, "/mcp", &ALONE, notification).await;
+            let body = response.into_body().collect().await.unwrap().to_bytes();
             assert_eq!(body.len(), 0, "{kind}: {body:?}");
         });
     }

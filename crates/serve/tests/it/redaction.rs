@@ -10,7 +10,7 @@ use crate::{listed, wait};
 const SECRET: &str = "AKIAIOSFODNN7EXAMPL2";
 
 /// What the client receives after a request with this method, with or without redaction.
-fn told(method: &str, answer: &str, redacts: bool) -> String {
+fn passed(method: &str, answer: &str, redacts: bool) -> String {
     let gateway = listed(GuardSettings::default()).redacting(redacts);
     let params = r#"{"name":"get_order","arguments":{"id":7},"uri":"x"}"#;
     wait(gateway.from_client(&format!(
@@ -68,14 +68,15 @@ fn secrets_are_taken_out_wherever_a_model_or_a_person_may_read_them() {
         ("tools/list", r#""id":2,"error":{"code":1,"message":"SECRET"}"#),
     ] {
         let holds = |text: &str| {
-            let told: Value = serde_json::from_str(text).unwrap_or_default();
-            let decoded = told.pointer("/result/content/0/resource/blob").and_then(Value::as_str);
+            let message: Value = serde_json::from_str(text).unwrap_or_default();
+            let decoded =
+                message.pointer("/result/content/0/resource/blob").and_then(Value::as_str);
             let decoded = decoded.and_then(|text| STANDARD.decode(text).ok());
             text.contains(SECRET)
                 || decoded.is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains(SECRET))
         };
-        assert!(holds(&told(method, answer, false)), "{answer}");
-        let without = told(method, answer, true);
+        assert!(holds(&passed(method, answer, false)), "{answer}");
+        let without = passed(method, answer, true);
         assert!(!holds(&without), "{without}");
     }
 }
@@ -91,15 +92,15 @@ fn a_secret_in_several_blocks_is_taken_out_of_each() {
         let answer = format!(
             r#""id":2,"result":{{"content":[{{"type":"text","text":"a {one}"}},{between}{{"type":"text","text":"{two} b"}}]}}"#
         );
-        let with = told("tools/call", &answer, false);
+        let with = passed("tools/call", &answer, false);
         assert!(with.contains(one) && with.contains(two), "{with}");
-        let without = told("tools/call", &answer, true);
+        let without = passed("tools/call", &answer, true);
         assert!(!without.contains(one) && !without.contains(two), "{without}");
         assert!(kept.iter().all(|kept| without.contains(kept)), "{without}");
     }
     // Texts that are no secret together stay as they are.
     let answer = r#""id":2,"result":{"content":[{"type":"text","text":"token"},{"type":"text","text":"izer: 3 files"}]}"#;
-    assert!(told("tools/call", answer, true).contains("izer: 3 files"));
+    assert!(passed("tools/call", answer, true).contains("izer: 3 files"));
 }
 
 #[test]
@@ -112,10 +113,10 @@ fn what_is_no_secret_stays_as_it_was_written() {
         r#""id":2,"result":{"resultType":"input_required","requestState":"eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJlc2lnbmF0dXJlc2ln"}"#.to_owned(),
         r#""method":"notifications/message","params":{"level":"info","data":{"a" : [1, 2.0]}}"#.to_owned(),
     ] {
-        assert_eq!(told("prompts/get", &answer, true), format!(r#"{{"jsonrpc":"2.0",{answer}}}"#));
+        assert_eq!(passed("prompts/get", &answer, true), format!(r#"{{"jsonrpc":"2.0",{answer}}}"#));
     }
     // Numbers next to a secret also stay verbatim.
-    let without = told(
+    let without = passed(
         "prompts/get",
         r#""id":2,"result":{"a":"SECRET","b": [1.50, 12345678901234567890]}"#,
         true,

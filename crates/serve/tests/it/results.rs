@@ -63,9 +63,9 @@ fn only_a_readable_result_that_says_no_error_is_a_success() {
         let gateway = listed(GuardSettings::default());
         wait(gateway.from_client(CALL));
         let line = format!(r#"{{"jsonrpc":"2.0","id":2,{answer}}}"#);
-        let told = wait(gateway.from_server(&line)).unwrap();
-        assert_eq!(receipts(&gateway), [("get_order".to_owned(), status)], "{told}");
-        assert!(!told.contains("forged"), "{told}");
+        let reply = wait(gateway.from_server(&line)).unwrap();
+        assert_eq!(receipts(&gateway), [("get_order".to_owned(), status)], "{reply}");
+        assert!(!reply.contains("forged"), "{reply}");
         assert!(gateway.open().is_empty());
     }
 }
@@ -83,11 +83,11 @@ fn ids_of_executions_are_ours_alone() {
         (r#"{"jsonrpc":"2.0","id":2,"result":{"content":[],"x":1.50,"_meta":{"\u0063ounterfoil/execution_id":"forged"}}}"#.to_owned(), true),
     ] {
         wait(gateway.from_client(CALL));
-        let told = wait(gateway.from_server(&line)).unwrap();
-        assert!(!told.contains("forged"), "{told}");
-        assert_eq!(told.contains("1.50"), kept, "{told}");
-        let own = &json(&told)["result"]["_meta"]["counterfoil/execution_id"];
-        assert_eq!(own.is_string(), line.contains("result"), "{told}");
+        let reply = wait(gateway.from_server(&line)).unwrap();
+        assert!(!reply.contains("forged"), "{reply}");
+        assert_eq!(reply.contains("1.50"), kept, "{reply}");
+        let own = &json(&reply)["result"]["_meta"]["counterfoil/execution_id"];
+        assert_eq!(own.is_string(), line.contains("result"), "{reply}");
     }
 }
 
@@ -99,8 +99,8 @@ fn a_message_of_too_many_values_is_refused_and_its_call_closed() {
     let line = format!(
         r#"{{"jsonrpc":"2.0","id":2,"result":{{"content":[],"structuredContent":{{"a":[{zeros}0]}}}}}}"#
     );
-    let told = wait(gateway.from_server(&line)).unwrap();
-    assert!(told.contains("more than 1000000 values"), "{told}");
+    let reply = wait(gateway.from_server(&line)).unwrap();
+    assert!(reply.contains("more than 1000000 values"), "{reply}");
     assert_eq!(receipts(&gateway), [("get_order".to_owned(), Status::Failed)]);
     // A long string is a single value, whatever it contains.
     wait(gateway.from_client(CALL));
@@ -112,21 +112,25 @@ fn a_message_of_too_many_values_is_refused_and_its_call_closed() {
 }
 
 /// The texts of a result.
-fn texts(told: &str) -> Vec<String> {
-    let blocks = json(told)["result"]["content"].as_array().cloned().unwrap_or_default();
+fn texts(reply: &str) -> Vec<String> {
+    let blocks = json(reply)["result"]["content"].as_array().cloned().unwrap_or_default();
     blocks.iter().map(|block| block["text"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
 #[test]
-fn a_model_is_told_that_it_repeats_itself() {
+fn a_model_learns_that_it_repeats_itself() {
     let gateway = listed(GuardSettings::default());
     let result = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"none"}]}}"#;
     for number in 1..=4 {
         wait(gateway.from_client(CALL));
-        let told = texts(&wait(gateway.from_server(result)).unwrap());
-        assert_eq!(told[0], "none");
-        let nudged = told.get(1).is_some_and(|text| text.contains("Consider:"));
-        assert_eq!((nudged, told.len()), (number >= 3, 1 + usize::from(number >= 3)), "{told:?}");
+        let blocks = texts(&wait(gateway.from_server(result)).unwrap());
+        assert_eq!(blocks[0], "none");
+        let nudged = blocks.get(1).is_some_and(|text| text.contains("Consider:"));
+        assert_eq!(
+            (nudged, blocks.len()),
+            (number >= 3, 1 + usize::from(number >= 3)),
+            "{blocks:?}"
+        );
     }
 }
 
@@ -139,17 +143,17 @@ fn the_id_of_an_execution_is_shown_as_the_settings_say() {
         let gateway = listed(options.resolve().unwrap());
         wait(gateway.from_client(CALL));
         let answer = r#"{"jsonrpc":"2.0","id":2,"result":{"content":[],"structuredContent":{}}}"#;
-        let told = wait(gateway.from_server(answer)).unwrap();
+        let reply = wait(gateway.from_server(answer)).unwrap();
         let denied = CALL.replace("get_order", "cancel_order");
         let Some(Step::Answer(denied)) = wait(gateway.from_client(&denied)).into_iter().next()
         else {
             panic!("{show_id}: it passed");
         };
-        for told in [told, denied] {
-            let id = json(&told)["result"]["_meta"]["counterfoil/execution_id"].clone();
+        for reply in [reply, denied] {
+            let id = json(&reply)["result"]["_meta"]["counterfoil/execution_id"].clone();
             let beside = format!("(execution_id: {})", id.as_str().unwrap());
-            let is_shown = texts(&told).iter().any(|text| text.ends_with(&beside));
-            assert_eq!(is_shown, shown, "{show_id}: {told}");
+            let is_shown = texts(&reply).iter().any(|text| text.ends_with(&beside));
+            assert_eq!(is_shown, shown, "{show_id}: {reply}");
         }
     }
 }
@@ -167,10 +171,10 @@ fn a_call_that_was_not_made_says_why_in_a_block() {
         let options: GuardOptions = serde_json::from_str(policy).unwrap();
         let gateway = listed(options.resolve().unwrap());
         let call = CALL.replace("get_order", tool).replace(r#"{"id":7}"#, arguments);
-        let Some(Step::Answer(told)) = wait(gateway.from_client(&call)).into_iter().next() else {
+        let Some(Step::Answer(reply)) = wait(gateway.from_client(&call)).into_iter().next() else {
             panic!("{call} passed");
         };
-        let text = texts(&told).concat();
+        let text = texts(&reply).concat();
         assert!(text.contains(&format!("\n[tool_error]\ncategory: {category}\n")), "{text}");
         assert!(text.contains(&format!("\nretryable: {retryable}")), "{text}");
         assert_eq!(text.contains("make the call once more"), retryable, "{text}");
@@ -181,7 +185,7 @@ fn a_call_that_was_not_made_says_why_in_a_block() {
 #[test]
 fn a_question_passes_only_in_the_name_of_its_server() {
     let schema = r#""requestedSchema":{"type":"object","properties":{}}"#;
-    for (id, params, asked) in [
+    for (id, params, passes) in [
         (r#""e""#, format!(r#"{{"message":"May it run?",{schema}}}"#), true),
         (r#""e""#, format!(r#"{{"message":"x","message":"May it run?",{schema}}}"#), false),
         (r#""e""#, format!(r#"{{"message":"x","Message":"May it run?",{schema}}}"#), false),
@@ -193,10 +197,10 @@ fn a_question_passes_only_in_the_name_of_its_server() {
     ] {
         let gateway = listed(GuardSettings::default());
         let request = format!(r#"{{"id":{id},"method":"elicitation/create","params":{params}}}"#);
-        let told = wait(gateway.from_server(&request));
-        assert_eq!(told.is_some(), asked, "{request}");
-        let says_who = |told: &str| told.contains("Server `shop` asks: May it run?");
-        assert!(told.is_none_or(|told| says_who(&told)), "{request}");
+        let reply = wait(gateway.from_server(&request));
+        assert_eq!(reply.is_some(), passes, "{request}");
+        let says_who = |reply: &str| reply.contains("Server `shop` asks: May it run?");
+        assert!(reply.is_none_or(|reply| says_who(&reply)), "{request}");
         if id.contains("ounterfoil") {
             continue;
         }
@@ -204,10 +208,10 @@ fn a_question_passes_only_in_the_name_of_its_server() {
         let wanted = format!(
             r#"{{"jsonrpc":"2.0","id":2,"result":{{"resultType":"input_required","requestState":"s","inputRequests":{{"k":{request}}}}}}}"#
         );
-        let told = wait(gateway.from_server(&wanted)).unwrap();
-        assert_eq!(says_who(&told), asked, "{told}");
-        assert_eq!(told.contains("-32603"), !asked, "{told}");
-        let status = if asked { Status::Cancelled } else { Status::Failed };
+        let reply = wait(gateway.from_server(&wanted)).unwrap();
+        assert_eq!(says_who(&reply), passes, "{reply}");
+        assert_eq!(reply.contains("-32603"), !passes, "{reply}");
+        let status = if passes { Status::Cancelled } else { Status::Failed };
         assert_eq!(receipts(&gateway), [("get_order".to_owned(), status)]);
     }
 }

@@ -63,9 +63,10 @@ fn our_own_tools_are_a_server() {
     let text = String::from_utf8(output).unwrap();
     let answers: Vec<Value> = text.lines().map(json).collect();
     assert_eq!(answers.len(), 8, "{text}");
-    let told = answers.iter().find(|answer| answer["method"] == "notifications/progress").unwrap();
+    let progress =
+        answers.iter().find(|answer| answer["method"] == "notifications/progress").unwrap();
     let half = json!({ "progressToken": "p", "progress": 1.0, "total": 2.0, "message": "half" });
-    assert_eq!(told["params"], half);
+    assert_eq!(progress["params"], half);
     // Calls run concurrently, so answers arrive in any order.
     let of = |id: Value| {
         let is = |answer: &&Value| answer["id"] == id && answer["method"].is_null();

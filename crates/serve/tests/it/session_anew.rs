@@ -43,14 +43,14 @@ async fn serve(
     noting: &Mutex<Vec<String>>,
     answer: &(dyn Fn(&str) -> (u16, &'static str, String) + Send + Sync),
 ) {
-    let mut asked = Vec::new();
+    let mut received = Vec::new();
     let whole = loop {
         let mut piece = [0; 4096];
         match stream.read(&mut piece).await {
             Ok(0) | Err(_) => return,
-            Ok(read) => asked.extend_from_slice(&piece[..read]),
+            Ok(read) => received.extend_from_slice(&piece[..read]),
         }
-        let text = String::from_utf8_lossy(&asked).into_owned();
+        let text = String::from_utf8_lossy(&received).into_owned();
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
         if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
@@ -78,8 +78,8 @@ async fn serve(
 async fn forgetful() -> (Server, Arc<Mutex<&'static str>>, Arc<Mutex<Vec<String>>>) {
     let session = Arc::new(Mutex::new("one"));
     let now = Arc::clone(&session);
-    let (url, heard) = answering(move |asked| {
-        let (head, body) = asked.split_once("\r\n\r\n").unwrap();
+    let (url, heard) = answering(move |request| {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
         if head.starts_with("GET") || head.starts_with("DELETE") {
             return (405, "", String::new());
         }
@@ -96,20 +96,20 @@ async fn forgetful() -> (Server, Arc<Mutex<&'static str>>, Arc<Mutex<Vec<String>
             }
             "server/discover" => {
                 let error = json!({ "code": -32601, "message": "no such method" });
-                let told = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
-                return (404, "", told.to_string());
+                let response = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
+                return (404, "", response.to_string());
             }
             _ if !head.contains(&format!("mcp-session-id: {session}\r\n")) => {
                 let error = json!({ "code": -32001, "message": "session not found" });
-                let told = json!({ "jsonrpc": "2.0", "id": null, "error": error });
-                return (404, "", told.to_string());
+                let response = json!({ "jsonrpc": "2.0", "id": null, "error": error });
+                return (404, "", response.to_string());
             }
             "notifications/initialized" => return (202, "", String::new()),
             "tools/list" => json!({ "tools": [{ "name": "say", "inputSchema": {} }] }),
             _ => json!({ "content": [{ "type": "text", "text": session }] }),
         };
-        let told = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
-        (200, header, told.to_string())
+        let response = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+        (200, header, response.to_string())
     })
     .await;
     let remote = Remote::new(&url, [], Duration::from_secs(10)).unwrap();
@@ -145,9 +145,9 @@ impl Desk {
         self.say(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })).await;
         loop {
             let line = timeout(Duration::from_secs(20), self.from.next_line()).await;
-            let told = json(&line.unwrap().unwrap().unwrap());
-            if told["id"] == id {
-                return told;
+            let reply = json(&line.unwrap().unwrap().unwrap());
+            if reply["id"] == id {
+                return reply;
             }
         }
     }
@@ -174,7 +174,7 @@ fn a_session_that_the_server_forgot_begins_anew() {
         let mut desk = Desk::new(server);
         desk.began().await;
         let call = json!({ "name": "say", "arguments": {} });
-        for (id, now, said) in [
+        for (id, now, text) in [
             (5, "one", Some("one")),
             (6, "two", Some("two")),
             (7, "two", Some("two")),
@@ -184,19 +184,19 @@ fn a_session_that_the_server_forgot_begins_anew() {
             (10, "one", Some("one")),
         ] {
             *session.lock().unwrap() = now;
-            let told = desk.ask(id, "tools/call", call.clone()).await;
-            match said {
-                Some(said) => assert_eq!(told["result"]["content"][0]["text"], said, "{told}"),
-                None => assert_eq!(told["error"]["code"], -32000, "{told}"),
+            let reply = desk.ask(id, "tools/call", call.clone()).await;
+            match text {
+                Some(text) => assert_eq!(reply["result"]["content"][0]["text"], text, "{reply}"),
+                None => assert_eq!(reply["error"]["code"], -32000, "{reply}"),
             }
         }
         let (good, bad) = (Status::Completed, Status::Failed);
         assert_eq!(desk.statuses(), [good, good, good, bad, bad, good]);
         // A new session begins with the client's original greeting.
         let heard = heard.lock().unwrap();
-        let greetings = heard.iter().filter(|asked| asked.contains(r#""initialize""#));
-        assert!(greetings.clone().all(|asked| asked.contains(r#""id":0"#)));
-        let first = greetings.clone().filter(|asked| !asked.contains("mcp-session-id"));
+        let greetings = heard.iter().filter(|request| request.contains(r#""initialize""#));
+        assert!(greetings.clone().all(|request| request.contains(r#""id":0"#)));
+        let first = greetings.clone().filter(|request| !request.contains("mcp-session-id"));
         assert_eq!((greetings.count(), first.count()), (5, 5));
     });
 }
@@ -215,8 +215,8 @@ fn so_it_does_where_we_are_the_client() {
         let call = json!({ "name": "a__say", "arguments": {} });
         for (id, now) in [(5, "one"), (6, "two"), (7, "one")] {
             *session.lock().unwrap() = now;
-            let told = desk.ask(id, "tools/call", call.clone()).await;
-            assert_eq!(told["result"]["content"][0]["text"], now, "{told}");
+            let reply = desk.ask(id, "tools/call", call.clone()).await;
+            assert_eq!(reply["result"]["content"][0]["text"], now, "{reply}");
         }
         let options = ClientOptions::within(Duration::from_secs(10));
         let executor = McpExecutor::connect("a", server, options).await.unwrap();
@@ -228,13 +228,13 @@ fn so_it_does_where_we_are_the_client() {
 #[test]
 fn only_messages_of_a_stream_are_read() {
     test(async {
-        let (url, _) = answering(|asked| {
-            let (head, body) = asked.split_once("\r\n\r\n").unwrap();
+        let (url, _) = answering(|request| {
+            let (head, body) = request.split_once("\r\n\r\n").unwrap();
             if head.starts_with("GET") || head.starts_with("DELETE") {
                 return (405, "", String::new());
             }
             let message = json(body);
-            let told = |text: &str| {
+            let event = |text: &str| {
                 let content = json!([{ "type": "text", "text": text }]);
                 let result = json!({ "content": content, "protocolVersion": "2025-11-25",
                     "capabilities": {}, "tools": [{ "name": "say", "inputSchema": {} }] });
@@ -242,8 +242,8 @@ fn only_messages_of_a_stream_are_read() {
             };
             let stream = format!(
                 "event: ping\ndata: {{\"now\":1}}\n\nevent: ping\ndata: {}\n\nevent: message\ndata: {}\n\n",
-                told("all passed"),
-                told("3 failed")
+                event("all passed"),
+                event("3 failed")
             );
             (200, "content-type: text/event-stream\r\n", stream)
         })
@@ -251,8 +251,8 @@ fn only_messages_of_a_stream_are_read() {
         let remote = Remote::new(&url, [], Duration::from_secs(10)).unwrap();
         let mut desk = Desk::new(Server::Remote(remote));
         desk.began().await;
-        let told = desk.ask(5, "tools/call", json!({ "name": "say", "arguments": {} })).await;
-        assert_eq!(told["result"]["content"][0]["text"], "3 failed", "{told}");
+        let reply = desk.ask(5, "tools/call", json!({ "name": "say", "arguments": {} })).await;
+        assert_eq!(reply["result"]["content"][0]["text"], "3 failed", "{reply}");
     });
 }
 
@@ -301,13 +301,13 @@ fn an_answer_that_cannot_be_read_is_an_error_and_a_closed_receipt() {
                 (10, "fine", None),
             ] {
                 let call = json!({ "name": tool, "arguments": { "word": word } });
-                let told = desk.ask(id, "tools/call", call).await;
+                let reply = desk.ask(id, "tools/call", call).await;
                 match why {
                     Some(why) => {
-                        let said = told["error"]["message"].as_str().unwrap();
-                        assert!(said.contains(why), "{word}: {said}");
+                        let error = reply["error"]["message"].as_str().unwrap();
+                        assert!(error.contains(why), "{word}: {error}");
                     }
-                    None => assert!(told["result"]["content"].is_array(), "{told}"),
+                    None => assert!(reply["result"]["content"].is_array(), "{reply}"),
                 }
             }
             let (good, bad) = (Status::Completed, Status::Failed);
@@ -320,8 +320,8 @@ fn an_answer_that_cannot_be_read_is_an_error_and_a_closed_receipt() {
 fn a_result_with_the_status_of_an_error_is_no_success() {
     test(async {
         for (status, expected) in [(200, Status::Completed), (400, Status::Failed)] {
-            let (url, _) = answering(move |asked| {
-                let (_, body) = asked.split_once("\r\n\r\n").unwrap();
+            let (url, _) = answering(move |request| {
+                let (_, body) = request.split_once("\r\n\r\n").unwrap();
                 let message = if body.is_empty() { Value::Null } else { json(body) };
                 let (status, result) = match message["method"].as_str() {
                     Some("initialize") => (200, json!({ "protocolVersion": "2025-11-25" })),
@@ -329,15 +329,15 @@ fn a_result_with_the_status_of_an_error_is_no_success() {
                     Some("tools/call") => (status, json!({ "content": [] })),
                     _ => return (405, "", String::new()),
                 };
-                let told = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
-                (status, "", told.to_string())
+                let response = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+                (status, "", response.to_string())
             })
             .await;
             let remote = Remote::new(&url, [], Duration::from_secs(10)).unwrap();
             let mut desk = Desk::new(Server::Remote(remote));
             desk.began().await;
-            let told = desk.ask(2, "tools/call", json!({ "name": "say", "arguments": {} })).await;
-            assert_eq!(told["result"].is_object(), status == 200, "{told}");
+            let reply = desk.ask(2, "tools/call", json!({ "name": "say", "arguments": {} })).await;
+            assert_eq!(reply["result"].is_object(), status == 200, "{reply}");
             assert_eq!(desk.statuses(), [expected]);
         }
     });

@@ -96,9 +96,9 @@ fn check_heard(folder: &Path, way: &str) {
 
 /// Checks that a client over streams received one message per line.
 #[track_caller]
-fn check_told(output: &[u8], way: &str) {
-    let told = std::str::from_utf8(output).unwrap();
-    let lines: Vec<&str> = told.trim_end_matches('\n').split('\n').collect();
+fn check_output(output: &[u8], way: &str) {
+    let text = std::str::from_utf8(output).unwrap();
+    let lines: Vec<&str> = text.trim_end_matches('\n').split('\n').collect();
     assert!(lines.len() > 30, "{way}");
     for line in lines {
         assert!(!line.contains(breaking().as_slice()), "{way}: {line:?}");
@@ -128,8 +128,8 @@ fn through_the_gateway_itself() {
             answer.replace(r#""method":"#, r#""x":"#).replace(r#""params":"#, r#""result":"#),
             answer,
         ] {
-            let told = wait(gateway.from_server(&text)).unwrap_or_default();
-            assert!(!told.contains(breaking().as_slice()), "{told:?}");
+            let reply = wait(gateway.from_server(&text)).unwrap_or_default();
+            assert!(!reply.contains(breaking().as_slice()), "{reply:?}");
         }
     }
     assert!(forwarded > 60, "{forwarded}");
@@ -170,8 +170,8 @@ fn over_streams() {
                 "several" => Some(Server::Several(named(Server::Command(program)))),
                 "bridge" => Some(Server::Bridged(named(Server::Command(program)))),
                 _ => {
-                    let behind = desk(Server::Command(program)).await;
-                    let url = format!("http://{}/mcp", behind.address);
+                    let upstream = desk(Server::Command(program)).await;
+                    let url = format!("http://{}/mcp", upstream.address);
                     Some(Server::Remote(Remote::new(&url, [], Duration::from_secs(10)).unwrap()))
                 }
             };
@@ -180,7 +180,7 @@ fn over_streams() {
                 relay_to(&server, gateway, (input.as_bytes(), &mut output), stop).await.unwrap();
             }
             check_heard(folder.path(), way);
-            check_told(&output, way);
+            check_output(&output, way);
         }
     });
 }
@@ -216,12 +216,12 @@ fn over_http() {
                         "session" => vec![("mcp-session-id", session)],
                         _ => ALONE.to_vec(),
                     };
-                    let told = desk.ask(Method::POST, "/mcp", &headers, &message).await;
-                    told.into_body().collect().await.unwrap().to_bytes()
+                    let response = desk.ask(Method::POST, "/mcp", &headers, &message).await;
+                    response.into_body().collect().await.unwrap().to_bytes()
                 }
             });
-            let mut told = futures_util::stream::iter(posts).buffer_unordered(32);
-            while let Some(body) = told.next().await {
+            let mut bodies = futures_util::stream::iter(posts).buffer_unordered(32);
+            while let Some(body) = bodies.next().await {
                 let text = std::str::from_utf8(&body).unwrap();
                 assert!(!text.contains(breaking().as_slice()), "{way}: {text:?}");
             }

@@ -21,7 +21,7 @@ fn call(id: i64, tool: &str, arguments: &Value, more: &Value) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
 }
 
-fn asked() -> Gateway {
+fn gateway_that_asks() -> Gateway {
     let policy = r#"{"tools":{"permissions":{"rules":[{"tool":"cancel_*","action":"ask"}]}}}"#;
     let options: GuardOptions = serde_json::from_str(policy).unwrap();
     listed(options.resolve().unwrap())
@@ -34,15 +34,15 @@ fn statuses(gateway: &Gateway) -> Vec<Status> {
 #[test]
 fn our_own_results_say_what_they_are() {
     let gateway = listed(GuardSettings::default());
-    let told = answered(&gateway, &call(2, "get_order", &json!({ "id": "x" }), &json!({})));
-    let result = &told["result"];
+    let reply = answered(&gateway, &call(2, "get_order", &json!({ "id": "x" }), &json!({})));
+    let result = &reply["result"];
     assert_eq!((&result["isError"], &result["resultType"]), (&json!(true), &json!("complete")));
 }
 
 #[test]
 fn a_call_is_made_again_with_a_person_s_answer() {
     for (action, agreed) in [("accept", true), ("decline", false), ("cancel", false)] {
-        let gateway = asked();
+        let gateway = gateway_that_asks();
         let arguments = json!({ "id": 7 });
         let missing = answered(&gateway, &call(2, "cancel_order", &arguments, &json!({})));
         assert_eq!(missing["result"]["resultType"], "input_required", "{missing}");
@@ -64,32 +64,32 @@ fn a_call_is_made_again_with_a_person_s_answer() {
                 assert_eq!(statuses(&gateway), [Status::Completed]);
             }
             (false, [Step::Answer(text)]) => {
-                let told = json(text);
-                assert_eq!((&told["id"], &told["result"]["isError"]), (&json!(3), &json!(true)));
+                let reply = json(text);
+                assert_eq!((&reply["id"], &reply["result"]["isError"]), (&json!(3), &json!(true)));
                 assert_eq!(statuses(&gateway), [Status::Denied]);
             }
             other => panic!("{other:?}"),
         }
         // The question was already decided.
-        let told = answered(&gateway, &call(4, "cancel_order", &arguments, &more));
-        assert_eq!(told["error"]["code"], -32602, "{told}");
+        let reply = answered(&gateway, &call(4, "cancel_order", &arguments, &more));
+        assert_eq!(reply["error"]["code"], -32602, "{reply}");
     }
 }
 
 #[test]
 fn an_agreement_is_to_one_call_only() {
-    let gateway = asked();
+    let gateway = gateway_that_asks();
     let missing = answered(&gateway, &call(2, "cancel_order", &json!({ "id": 7 }), &json!({})));
     let state = &missing["result"]["requestState"];
     let more = json!({
         "requestState": state, "inputResponses": { "counterfoil": { "action": "accept" } },
     });
-    let told = answered(&gateway, &call(3, "cancel_order", &json!({ "id": 8 }), &more));
-    assert_eq!(told["error"]["code"], -32602, "{told}");
+    let reply = answered(&gateway, &call(3, "cancel_order", &json!({ "id": 8 }), &more));
+    assert_eq!(reply["error"]["code"], -32602, "{reply}");
     assert_eq!(statuses(&gateway), [Status::Denied]);
     let forged = json!({ "requestState": "counterfoil-x", "inputResponses": {} });
-    let told = answered(&gateway, &call(4, "cancel_order", &json!({ "id": 7 }), &forged));
-    assert_eq!(told["error"]["code"], -32602, "{told}");
+    let reply = answered(&gateway, &call(4, "cancel_order", &json!({ "id": 7 }), &forged));
+    assert_eq!(reply["error"]["code"], -32602, "{reply}");
 }
 
 #[test]

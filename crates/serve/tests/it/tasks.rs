@@ -25,8 +25,8 @@ fn ask(gateway: &Gateway, id: i64, method: &str, params: Value) {
     assert!(matches!(steps.as_slice(), [Step::Forward(_)]), "{steps:?}");
 }
 
-fn answer(gateway: &Gateway, id: i64, member: &str, said: Value) -> Value {
-    let line = json!({ "jsonrpc": "2.0", "id": id, member: said });
+fn answer(gateway: &Gateway, id: i64, member: &str, value: Value) -> Value {
+    let line = json!({ "jsonrpc": "2.0", "id": id, member: value });
     json(&wait(gateway.from_server(&line.to_string())).unwrap())
 }
 
@@ -37,7 +37,7 @@ fn statuses(gateway: &Gateway) -> Vec<Status> {
 #[test]
 fn the_result_of_a_task_is_the_result_of_its_call() {
     let text = json!([{ "type": "text", "text": "shipped" }]);
-    for (member, said, status) in [
+    for (member, value, status) in [
         ("result", json!({ "content": text }), Status::Completed),
         ("result", json!({ "content": text, "isError": true }), Status::Failed),
         ("result", json!({}), Status::Failed),
@@ -49,10 +49,10 @@ fn the_result_of_a_task_is_the_result_of_its_call() {
         answer(&gateway, 3, "result", json!({ "taskId": "t", "status": "completed" }));
         assert_eq!(statuses(&gateway), [Status::Open], "its result is still to come");
         ask(&gateway, 4, "tasks/result", json!({ "taskId": "t" }));
-        let told = answer(&gateway, 4, member, said.clone());
-        assert_eq!(statuses(&gateway), [status], "{said}");
-        let named = told["result"]["_meta"]["counterfoil/execution_id"].is_string();
-        assert_eq!(named, told["result"].is_object(), "{told}");
+        let reply = answer(&gateway, 4, member, value.clone());
+        assert_eq!(statuses(&gateway), [status], "{value}");
+        let named = reply["result"]["_meta"]["counterfoil/execution_id"].is_string();
+        assert_eq!(named, reply["result"].is_object(), "{reply}");
     }
 }
 
@@ -61,12 +61,12 @@ fn what_the_server_says_of_a_task_closes_its_receipt() {
     let result = json!({ "content": [{ "type": "text", "text": "shipped" }] });
     let state = |status: &str| json!({ "taskId": "t", "status": status });
     let with = |status: &str, name: &str, value: &Value| {
-        let mut said = state(status);
-        said[name] = value.clone();
-        said
+        let mut task = state(status);
+        task[name] = value.clone();
+        task
     };
     let failed = json!({ "content": [], "isError": true });
-    for (said, status) in [
+    for (task, status) in [
         (state("working"), Status::Open),
         (state("input_required"), Status::Open),
         (state("done"), Status::Open),
@@ -84,33 +84,33 @@ fn what_the_server_says_of_a_task_closes_its_receipt() {
     ] {
         for by_notification in [false, true] {
             let gateway = with_task();
-            let told = if by_notification {
+            let reply = if by_notification {
                 let method = "notifications/tasks";
-                let line = json!({ "jsonrpc": "2.0", "method": method, "params": said });
+                let line = json!({ "jsonrpc": "2.0", "method": method, "params": task });
                 wait(gateway.from_server(&line.to_string()))
                     .map(|line| json(&line)["params"].clone())
             } else {
                 ask(&gateway, 3, "tasks/get", json!({ "taskId": "t" }));
-                Some(answer(&gateway, 3, "result", said.clone())["result"].clone())
+                Some(answer(&gateway, 3, "result", task.clone())["result"].clone())
             };
-            assert_eq!(statuses(&gateway), [status], "{said}");
-            let named = told.map(|told| told["result"]["_meta"].is_object());
-            let whole = status != Status::Open && said["result"].is_object();
-            assert_eq!(named.unwrap_or_default(), whole, "{said}");
+            assert_eq!(statuses(&gateway), [status], "{task}");
+            let named = reply.map(|reply| reply["result"]["_meta"].is_object());
+            let whole = status != Status::Open && task["result"].is_object();
+            assert_eq!(named.unwrap_or_default(), whole, "{task}");
         }
     }
 }
 
 #[test]
 fn a_task_that_outlives_its_session_is_closed_as_what_is_known_of_it() {
-    for (said, status) in
+    for (state, status) in
         [("working", Status::Failed), ("completed", Status::Completed), ("failed", Status::Failed)]
     {
         let gateway = with_task();
         ask(&gateway, 3, "tasks/get", json!({ "taskId": "t" }));
-        answer(&gateway, 3, "result", json!({ "taskId": "t", "status": said }));
+        answer(&gateway, 3, "result", json!({ "taskId": "t", "status": state }));
         wait(gateway.end(true, "the client disconnected"));
-        assert_eq!(statuses(&gateway), [status], "{said}");
+        assert_eq!(statuses(&gateway), [status], "{state}");
     }
 }
 
@@ -134,7 +134,7 @@ fn only_who_takes_tasks_gets_one_and_each_is_one_call() {
 }
 
 #[test]
-fn so_many_tasks_are_kept_in_mind() {
+fn the_number_of_remembered_tasks_is_limited() {
     let gateway = listed(GuardSettings::default());
     for n in 0..1025 {
         let params = json!({ "name": "get_order", "arguments": { "id": n }, "task": {} });
@@ -147,7 +147,7 @@ fn so_many_tasks_are_kept_in_mind() {
     assert_eq!(ids.iter().filter(open).count(), 1024);
 }
 
-/// What stands beside a task is not its result.
+/// What accompanies a task is not its result.
 #[test]
 fn a_task_with_content_beside_it_goes_on() {
     for begun in [
@@ -165,7 +165,7 @@ fn a_task_with_content_beside_it_goes_on() {
     }
 }
 
-/// Clients without a session cannot be told apart: none sees the tasks of another, and only who
+/// Clients without a session cannot be distinguished: none sees the tasks of another, and only who
 /// knows the id of a task that was begun here reaches it.
 #[test]
 fn a_client_without_a_session_knows_only_the_tasks_that_it_names() {
@@ -194,7 +194,7 @@ fn a_client_without_a_session_knows_only_the_tasks_that_it_names() {
     for params in [json!({}), json!({ "taskId": "t1" })] {
         let list = json!({ "jsonrpc": "2.0", "id": 3, "method": "tasks/list", "params": params });
         let steps = wait(gateway.another_for("a").from_client(&list.to_string()));
-        let [Step::Answer(told)] = &*steps else { panic!("{steps:?}") };
-        assert_eq!(json(told)["error"]["code"], json!(-32601));
+        let [Step::Answer(reply)] = &*steps else { panic!("{steps:?}") };
+        assert_eq!(json(reply)["error"]["code"], json!(-32601));
     }
 }

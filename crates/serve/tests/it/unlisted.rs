@@ -39,31 +39,31 @@ fn call(id: u32, tool: &str, member: &str) -> String {
     format!("{message}\n")
 }
 
-/// What a client is told until all its calls are answered; then it leaves.
-async fn told(client: DuplexStream, input: &str) -> String {
+/// What a client receives until all its calls are answered; then it leaves.
+async fn conversation(client: DuplexStream, input: &str) -> String {
     let (read, mut write) = tokio::io::split(client);
     write.write_all(input.as_bytes()).await.unwrap();
-    let (mut lines, mut told) = (BufReader::new(read).lines(), String::new());
+    let (mut lines, mut output) = (BufReader::new(read).lines(), String::new());
     let mut open = 4;
     while open > 0 {
-        let line = lines.next_line().await.unwrap().unwrap_or_else(|| panic!("only {told}"));
+        let line = lines.next_line().await.unwrap().unwrap_or_else(|| panic!("only {output}"));
         open -= usize::from(json(&line)["id"].is_number());
-        told.push_str(&line);
-        told.push('\n');
+        output.push_str(&line);
+        output.push('\n');
     }
-    told
+    output
 }
 
-fn check(folder: &Path, told: &str, way: &str) {
+fn check(folder: &Path, output: &str, way: &str) {
     let answer = |id: u32| {
-        let answers = told.lines().map(json);
+        let answers = output.lines().map(json);
         let mut answers = answers.filter(|message| message["id"] == id);
-        answers.next().unwrap_or_else(|| panic!("{way}: no answer to {id}: {told}"))
+        answers.next().unwrap_or_else(|| panic!("{way}: no answer to {id}: {output}"))
     };
-    assert_eq!(answer(1)["result"]["isError"], true, "{way}: {told}");
-    assert_eq!(answer(2)["error"]["code"], -32602, "{way}: {told}");
-    assert_eq!(answer(3)["result"]["content"][0]["text"], "said", "{way}: {told}");
-    assert!(!told.contains("counterfoil-tools"), "{way}: {told}");
+    assert_eq!(answer(1)["result"]["isError"], true, "{way}: {output}");
+    assert_eq!(answer(2)["error"]["code"], -32602, "{way}: {output}");
+    assert_eq!(answer(3)["result"]["content"][0]["text"], "said", "{way}: {output}");
+    assert!(!output.contains("counterfoil-tools"), "{way}: {output}");
     let called = std::fs::read_to_string(folder.join("called")).unwrap();
     assert_eq!(called.lines().count(), 1, "{way}: {called}");
 }
@@ -93,7 +93,7 @@ fn a_call_over_streams_is_checked_although_its_client_listed_nothing() {
             let gateway = Gateway::new(guard, SessionStart::default(), "words").unwrap();
             let (client, server_end) = tokio::io::duplex(64 * 1024);
             let streams = tokio::io::split(server_end);
-            let client = tokio::spawn(async move { told(client, &input).await });
+            let client = tokio::spawn(async move { conversation(client, &input).await });
             let stop = std::future::pending();
             let server = match way {
                 "relay" => {
@@ -122,7 +122,7 @@ fn a_call_over_streams_is_checked_although_its_client_listed_nothing() {
 }
 
 #[test]
-fn a_client_is_not_told_what_the_gateway_asked_a_server_that_died() {
+fn a_client_never_sees_what_the_gateway_requested_from_a_server_that_died() {
     test(async {
         let folder = tempfile::tempdir().unwrap();
         let dies =
@@ -138,10 +138,10 @@ fn a_client_is_not_told_what_the_gateway_asked_a_server_that_died() {
         write.write_all(input.as_bytes()).await.unwrap();
         let streams = tokio::io::split(server_end);
         relay(&gateway, command, streams, std::future::pending()).await.unwrap();
-        let (mut lines, mut told) = (BufReader::new(read).lines(), Vec::new());
+        let (mut lines, mut ids) = (BufReader::new(read).lines(), Vec::new());
         while let Some(line) = lines.next_line().await.unwrap() {
-            told.push(json(&line)["id"].clone());
+            ids.push(json(&line)["id"].clone());
         }
-        assert!(!told.is_empty() && told.iter().all(serde_json::Value::is_number), "{told:?}");
+        assert!(!ids.is_empty() && ids.iter().all(serde_json::Value::is_number), "{ids:?}");
     });
 }

@@ -11,7 +11,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
 
 #[test]
-fn nobody_comes_in_without_a_token() {
+fn no_page_opens_without_a_token() {
     test(async {
         let desk = Desk::new().await;
         for (path, expected) in [
@@ -26,13 +26,13 @@ fn nobody_comes_in_without_a_token() {
             ("/assets/page.css", 200),
             ("/assets/nothing", 404),
         ] {
-            let told = desk.ask(Method::GET, path, &[], "").await;
-            assert_eq!(told.status, expected, "{path}");
-            assert_eq!(told.header("content-security-policy"), POLICY, "{path}");
-            assert_eq!(told.header("x-content-type-options"), "nosniff");
+            let response = desk.ask(Method::GET, path, &[], "").await;
+            assert_eq!(response.status, expected, "{path}");
+            assert_eq!(response.header("content-security-policy"), POLICY, "{path}");
+            assert_eq!(response.header("x-content-type-options"), "nosniff");
         }
-        let told = desk.ask(Method::GET, "/", &[], "").await;
-        assert_eq!(told.header("location"), "/login");
+        let response = desk.ask(Method::GET, "/", &[], "").await;
+        assert_eq!(response.header("location"), "/login");
     });
 }
 
@@ -51,8 +51,8 @@ fn names_of_others_are_not_ours() {
         ] {
             let headers = [("authorization", &*token), (name, value)];
             for path in ["/", "/api/v1/stats"] {
-                let told = desk.ask(Method::GET, path, &headers, "").await;
-                assert_eq!(told.status, expected, "{name}: {value}");
+                let response = desk.ask(Method::GET, path, &headers, "").await;
+                assert_eq!(response.status, expected, "{name}: {value}");
             }
         }
     });
@@ -63,13 +63,13 @@ fn a_link_signs_one_browser_in() {
     test(async {
         let desk = Desk::new().await;
         let first = desk.links.lock().unwrap().remove(0);
-        let told = desk.ask(Method::GET, &format!("/login?token={first}"), &[], "").await;
-        assert_eq!((told.status, told.header("location")), (303, "/"));
-        let cookie = told.header("set-cookie");
+        let response = desk.ask(Method::GET, &format!("/login?token={first}"), &[], "").await;
+        assert_eq!((response.status, response.header("location")), (303, "/"));
+        let cookie = response.header("set-cookie");
         assert!(cookie.ends_with("; HttpOnly; SameSite=Strict; Path=/"), "{cookie}");
         let cookie = cookie.split(';').next().unwrap();
-        let told = desk.ask(Method::GET, "/", &[("cookie", cookie)], "").await;
-        assert!(told.text.contains("eve · operate"));
+        let response = desk.ask(Method::GET, "/", &[("cookie", cookie)], "").await;
+        assert!(response.text.contains("eve · operate"));
         // A link works only once.
         let again = desk.ask(Method::GET, &format!("/login?token={first}"), &[], "").await;
         assert_eq!(again.status, 403);
@@ -78,7 +78,7 @@ fn a_link_signs_one_browser_in() {
         let form = [("cookie", cookie), ("content-type", "application/x-www-form-urlencoded")];
         let none = desk.ask(Method::POST, "/logout", &form, "").await;
         assert_eq!(none.status, 403, "the form is not one of ours");
-        let body = format!("form_token={}", told.form_token());
+        let body = format!("form_token={}", response.form_token());
         assert_eq!(desk.ask(Method::POST, "/logout", &form, body).await.status, 303);
         assert_eq!(desk.ask(Method::GET, "/", &[("cookie", cookie)], "").await.status, 303);
     });
@@ -116,12 +116,12 @@ fn readers_decide_nothing() {
                 ("/approvals/x/refuse", form, "reason="),
             ] {
                 let headers = [("authorization", &*bearer), ("content-type", kind)];
-                let told = desk.ask(Method::POST, path, &headers, body).await;
-                assert_eq!(told.status, expected, "{most:?} {token} {path}: {}", told.text);
+                let response = desk.ask(Method::POST, path, &headers, body).await;
+                assert_eq!(response.status, expected, "{most:?} {token} {path}: {}", response.text);
             }
             let cookie = desk.signed_in(token).await;
-            let told = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
-            assert_eq!(told.status, 200);
+            let response = desk.ask(Method::GET, "/approvals", &[("cookie", &cookie)], "").await;
+            assert_eq!(response.status, 200);
         }
     });
 }
@@ -145,8 +145,8 @@ fn a_browser_sends_the_token_of_its_page() {
             (&cookie, form, &policy, 200),
         ] {
             let headers = [("cookie", &**cookie), ("content-type", kind)];
-            let told = desk.ask(Method::POST, "/policy", &headers, body.to_owned()).await;
-            assert_eq!(told.status, expected, "{body}");
+            let response = desk.ask(Method::POST, "/policy", &headers, body.to_owned()).await;
+            assert_eq!(response.status, expected, "{body}");
         }
         let (path, body) = ("/api/v1/policy/replay", r#"{"policy":"deny"}"#);
         for (given, expected) in [("", 403), ("x", 403), (&*token, 200)] {

@@ -47,7 +47,7 @@ fn every_list_is_walked_by_its_cursor() {
 }
 
 #[test]
-fn what_a_client_does_wrong_it_is_told() {
+fn a_client_learns_what_it_does_wrong() {
     test(async {
         let desk = Desk::new().await;
         let json = "application/json";
@@ -91,13 +91,13 @@ fn what_a_client_does_wrong_it_is_told() {
             let token = format!("Bearer {OPERATOR}");
             let mut headers = vec![("authorization", &*token)];
             headers.extend((!kind.is_empty()).then_some(("content-type", kind)));
-            let told = desk.ask(method.clone(), path, &headers, body.to_owned()).await;
-            assert_eq!(told.status, status, "{method} {path} {body:.40}: {}", told.text);
+            let response = desk.ask(method.clone(), path, &headers, body.to_owned()).await;
+            assert_eq!(response.status, status, "{method} {path} {body:.40}: {}", response.text);
             if path.starts_with("/api/v1") {
-                assert_eq!(told.header("content-type"), "application/problem+json", "{path}");
-                assert_eq!(told.json()["status"], status);
+                assert_eq!(response.header("content-type"), "application/problem+json", "{path}");
+                assert_eq!(response.json()["status"], status);
             }
-            assert_eq!(told.header("allow").is_empty(), status != 405, "{path}");
+            assert_eq!(response.header("allow").is_empty(), status != 405, "{path}");
         }
     });
 }
@@ -112,9 +112,9 @@ fn an_exported_receipt_proves_itself() {
         let id = receipts["items"][2]["execution_id"].as_str().unwrap();
         let key: PublicKey = desk.guard.ledger().public_key();
         for path in ["/api/v1/receipts/", "/receipts/"] {
-            let told = desk.get(&format!("{path}{id}/export")).await;
-            assert!(told.header("content-disposition").starts_with("attachment"));
-            let exported: ExportedReceipt = serde_json::from_str(&told.text).unwrap();
+            let response = desk.get(&format!("{path}{id}/export")).await;
+            assert!(response.header("content-disposition").starts_with("attachment"));
+            let exported: ExportedReceipt = serde_json::from_str(&response.text).unwrap();
             exported.verify(&key).unwrap();
         }
         let one = desk.get(&format!("/api/v1/receipts/{id}")).await.json();
@@ -131,15 +131,15 @@ fn an_exported_receipt_proves_itself() {
 fn the_description_names_every_resource() {
     test(async {
         let desk = Desk::new().await;
-        let told = desk.get("/api/v1/openapi.json").await.json();
+        let description = desk.get("/api/v1/openapi.json").await.json();
         assert_eq!(
-            (&told["openapi"], &told["info"]["version"]),
+            (&description["openapi"], &description["info"]["version"]),
             (&json!("3.1.0"), &json!("1.2.3"))
         );
-        let paths = told["paths"].as_object().unwrap();
+        let paths = description["paths"].as_object().unwrap();
         assert_eq!(paths.len(), 17);
-        let schemas = told["components"]["schemas"].as_object().unwrap();
-        let text = told.to_string();
+        let schemas = description["components"]["schemas"].as_object().unwrap();
+        let text = description.to_string();
         let named = text.split("\"#/components/schemas/").skip(1);
         for name in named.map(|rest| rest.split('"').next().unwrap()) {
             assert!(schemas.contains_key(name), "{name}");

@@ -21,8 +21,8 @@ fn a_granted_call_runs_once_and_says_by_whom() {
         let desk = Desk::new().await;
         let session = desk.session("s").await;
         let arguments = json!({ "id": 7 });
-        let told = desk.call(&session, "refund", arguments.clone()).await;
-        assert!(told.contains("the call needs the user's approval first"), "{told}");
+        let text = desk.call(&session, "refund", arguments.clone()).await;
+        assert!(text.contains("the call needs the user's approval first"), "{text}");
         desk.followed().await;
         let calls = waiting(&desk).await;
         assert_eq!((&calls[0]["tool"], &calls[0]["arguments"]), (&json!("refund"), &arguments));
@@ -64,9 +64,9 @@ fn a_number_is_shown_with_every_digit_wherever_it_is_shown() {
                 let session = session.clone();
                 async move { session.call(call, Surroundings::default()).await.unwrap() }
             };
-            let asked = refund(&number).await;
+            let pending = refund(&number).await;
             desk.followed().await;
-            let id = &asked.execution_id;
+            let id = &pending.execution_id;
             for path in [
                 "/api/v1/approvals".to_owned(),
                 "/api/v1/receipts".to_owned(),
@@ -77,9 +77,9 @@ fn a_number_is_shown_with_every_digit_wherever_it_is_shown() {
                 "/sessions/s".to_owned(),
                 format!("/receipts/{id}"),
             ] {
-                let told = desk.get(&path).await;
-                assert_eq!(told.status, 200, "{path}");
-                assert!(told.text.contains(&number), "{path}: {}", told.text);
+                let response = desk.get(&path).await;
+                assert_eq!(response.status, 200, "{path}");
+                assert!(response.text.contains(&number), "{path}: {}", response.text);
             }
             let granted = desk.post(&format!("/api/v1/approvals/{id}/grant"), "{}").await;
             assert_eq!(granted.status, 200, "{}", granted.text);
@@ -93,7 +93,7 @@ fn a_number_is_shown_with_every_digit_wherever_it_is_shown() {
 }
 
 #[test]
-fn a_refused_call_is_not_asked_about_again() {
+fn a_refused_call_is_not_put_to_people_again() {
     test(async {
         let desk = Desk::new().await;
         let session = desk.session("s").await;
@@ -105,8 +105,8 @@ fn a_refused_call_is_not_asked_about_again() {
         let refused = desk.post(&path, r#"{"reason":"not this one"}"#).await;
         assert_eq!(refused.json()["decision"], "refused");
         assert_eq!(waiting(&desk).await, [] as [Value; 0]);
-        let told = desk.call(&session, "refund", arguments).await;
-        assert!(told.contains("ada (dashboard) did not approve this call: not this one"), "{told}");
+        let text = desk.call(&session, "refund", arguments).await;
+        assert!(text.contains("ada (dashboard) did not approve this call: not this one"), "{text}");
         desk.followed().await;
         assert_eq!(waiting(&desk).await, [] as [Value; 0], "it is denied, and waits for nobody");
         // Another call is asked about.
@@ -115,7 +115,7 @@ fn a_refused_call_is_not_asked_about_again() {
 }
 
 #[test]
-fn what_a_rule_denied_waits_for_nobody() {
+fn what_a_rule_denied_waits_for_no_one() {
     test(async {
         let desk = Desk::new().await;
         desk.shop("s").await;
@@ -124,8 +124,8 @@ fn what_a_rule_denied_waits_for_nobody() {
         let ids = receipts["items"].as_array().unwrap().iter();
         let ids: Vec<&str> = ids.map(|one| one["execution_id"].as_str().unwrap()).collect();
         for (id, status) in [(ids[2], 409), (ids[1], 409), (ids[0], 200)] {
-            let told = desk.post(&format!("/api/v1/approvals/{id}/grant"), "{}").await;
-            assert_eq!(told.status, status, "{id}: {}", told.text);
+            let response = desk.post(&format!("/api/v1/approvals/{id}/grant"), "{}").await;
+            assert_eq!(response.status, status, "{id}: {}", response.text);
         }
         let long = json!({ "reason": "x".repeat(1_001) }).to_string();
         desk.call(&desk.session("s").await, "refund", json!({ "id": 9 })).await;
@@ -148,8 +148,11 @@ fn a_form_of_a_page_decides_too() {
         let path = format!("/approvals/{id}/grant");
         assert_eq!(desk.ask(Method::POST, &path, &form, "reason=x").await.status, 403);
         let body = format!("form_token={}&reason=all+right&for_session=yes", page.form_token());
-        let told = desk.ask(Method::POST, &path, &form, body).await;
-        assert_eq!((told.status, told.header("location")), (303, "/approvals?done=granted"));
+        let response = desk.ask(Method::POST, &path, &form, body).await;
+        assert_eq!(
+            (response.status, response.header("location")),
+            (303, "/approvals?done=granted")
+        );
         let page = desk.get("/approvals?done=granted").await;
         for words in ["Granted:", "Nothing is waiting.", "by ada (dashboard)", "all right"] {
             assert!(page.text.contains(words), "{words}");
@@ -158,7 +161,7 @@ fn a_form_of_a_page_decides_too() {
 }
 
 #[test]
-fn an_approval_that_lapsed_stands_no_longer() {
+fn an_approval_that_lapsed_holds_no_longer() {
     test(async {
         let desk = Desk::with_short_approvals().await;
         desk.call(&desk.session("s").await, "refund", json!({ "id": 7 })).await;
@@ -175,7 +178,7 @@ fn an_approval_that_lapsed_stands_no_longer() {
 }
 
 #[test]
-fn arguments_are_shown_with_what_nobody_sees_and_long_ones_are_refused_only() {
+fn arguments_are_shown_with_what_is_invisible_and_long_ones_are_refused_only() {
     test(async {
         let desk = Desk::new().await;
         let session = desk.session("s").await;
@@ -205,7 +208,7 @@ fn of_two_people_who_decide_at_once_one_does() {
         let id = waiting(&desk).await[0]["execution_id"].as_str().unwrap().to_owned();
         let path = format!("/api/v1/approvals/{id}/grant");
         let grants = futures_util::future::join_all((0..6).map(|_| desk.post(&path, "{}"))).await;
-        let mut statuses: Vec<u16> = grants.iter().map(|told| told.status).collect();
+        let mut statuses: Vec<u16> = grants.iter().map(|response| response.status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 409, 409, 409, 409, 409]);
         assert_eq!(desk.call(&session, "refund", arguments.clone()).await, "refunded");
@@ -237,15 +240,15 @@ fn what_was_decided_is_decided_anew() {
             assert_eq!(all["items"][0]["state"], state);
             let receipt = desk.get(&format!("/api/v1/receipts/{id}")).await.json();
             assert_eq!(receipt["decision"], state);
-            let told = call().await;
-            assert_eq!(told == "refunded", state == "granted for the session", "{state}: {told}");
+            let text = call().await;
+            assert_eq!(text == "refunded", state == "granted for the session", "{state}: {text}");
             desk.followed().await;
         }
     });
 }
 
 #[test]
-fn nobody_decides_on_arguments_that_they_do_not_see() {
+fn people_decide_only_on_arguments_that_they_see() {
     test(async {
         let desk = Desk::new().await;
         let session = desk.session("s").await;

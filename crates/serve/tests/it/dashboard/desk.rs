@@ -177,9 +177,9 @@ impl Desk {
     /// Signs a browser in and returns its cookie.
     pub(super) async fn signed_in(&self, token: &str) -> String {
         let headers = [("content-type", "application/x-www-form-urlencoded")];
-        let told = self.ask(Method::POST, "/login", &headers, format!("token={token}")).await;
-        assert_eq!(told.status, 303, "{}", told.text);
-        told.header("set-cookie").split(';').next().unwrap().to_owned()
+        let response = self.ask(Method::POST, "/login", &headers, format!("token={token}")).await;
+        assert_eq!(response.status, 303, "{}", response.text);
+        response.header("set-cookie").split(';').next().unwrap().to_owned()
     }
 
     pub(super) async fn session(&self, id: &str) -> Session {
@@ -200,8 +200,8 @@ impl Desk {
         self.call(&session, "get_order", json!({ "id": 7 })).await;
         self.call(&session, "delete_order", json!({ "note": TRICKS })).await;
         self.call(&session, "refund", json!({ "id": 7, "note": TRICKS })).await;
-        let said = format!("I have deleted order 7. {TRICKS}");
-        session.verify(&said).await.unwrap();
+        let answer = format!("I have deleted order 7. {TRICKS}");
+        session.verify(&answer).await.unwrap();
     }
 
     /// Waits until the dashboard has read the whole ledger.

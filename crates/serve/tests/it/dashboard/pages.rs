@@ -34,17 +34,17 @@ fn every_page_is_there_and_shows_texts_as_texts() {
         pages.push((format!("/answers/shop/{place}"), "What the record shows"));
         pages.extend(ids.map(|path| (path, "Proof")));
         for (path, words) in &pages {
-            let told = desk.get(path).await;
-            assert_eq!(told.status, 200, "{path}");
-            assert_eq!(told.header("content-type"), "text/html; charset=utf-8", "{path}");
-            assert!(told.text.contains(words), "{path}: {}", told.text);
-            let main = told.text.split("<main").nth(1).unwrap();
+            let response = desk.get(path).await;
+            assert_eq!(response.status, 200, "{path}");
+            assert_eq!(response.header("content-type"), "text/html; charset=utf-8", "{path}");
+            assert!(response.text.contains(words), "{path}: {}", response.text);
+            let main = response.text.split("<main").nth(1).unwrap();
             for trick in ["<script", "\u{202e}", "\u{1b}", "\u{200b}", "style=\"", "onerror=\""] {
                 assert!(!main.contains(trick), "{path}: {trick:?}");
             }
         }
-        let told = desk.get("/sessions/shop").await;
-        assert!(told.text.contains("&lt;script&gt;alert(1)&lt;/script&gt; \u{fffd}txt.exe"));
+        let response = desk.get("/sessions/shop").await;
+        assert!(response.text.contains("&lt;script&gt;alert(1)&lt;/script&gt; \u{fffd}txt.exe"));
     });
 }
 
@@ -60,13 +60,14 @@ fn claims_are_underlined_and_lead_to_their_evidence() {
         let answers = desk.get("/api/v1/answers").await.json();
         for (at, kind, verdict) in [(1, "good", "supported"), (0, "", "FK0")] {
             let answer = &answers["items"][at];
-            let told = desk.get(&format!("/answers/s/{}", answer["session_seq"])).await;
+            let response = desk.get(&format!("/answers/s/{}", answer["session_seq"])).await;
             let mark = format!("<a class=\"claim {kind}");
-            assert!(told.text.contains(&mark), "{}", told.text);
+            assert!(response.text.contains(&mark), "{}", response.text);
             assert!(
-                told.text.contains("href=\"#claim-1\"") && told.text.contains("id=\"claim-1\"")
+                response.text.contains("href=\"#claim-1\"")
+                    && response.text.contains("id=\"claim-1\"")
             );
-            assert!(told.text.contains(verdict), "{}", told.text);
+            assert!(response.text.contains(verdict), "{}", response.text);
         }
         let first = desk.get(&format!("/answers/s/{}", answers["items"][1]["session_seq"])).await;
         assert!(first.text.contains("href=\"/receipts/cancel_order_"), "{}", first.text);
@@ -85,14 +86,14 @@ fn a_long_answer_is_judged_as_a_whole() {
         let answers = desk.get("/api/v1/answers").await.json();
         let answer = &answers["items"][0];
         assert_eq!(answer["text_is_cut"], true, "{answers}");
-        let told = desk.get(&format!("/api/v1/answers/s/{}", answer["session_seq"])).await.json();
-        assert_eq!(told["not_judged_again"], serde_json::Value::Null);
-        assert_eq!(told["claims"][0]["verdict"], "supported", "{}", told["claims"]);
+        let detail = desk.get(&format!("/api/v1/answers/s/{}", answer["session_seq"])).await.json();
+        assert_eq!(detail["not_judged_again"], serde_json::Value::Null);
+        assert_eq!(detail["claims"][0]["verdict"], "supported", "{}", detail["claims"]);
     });
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn what_is_missing_is_reported() {
     test(async {
         let desk = Desk::new().await;
         for (method, path, status, words) in [
@@ -109,10 +110,10 @@ fn what_is_not_there_is_said() {
             (Method::GET, "/logout", 405, "POST"),
         ] {
             let token = format!("Bearer {}", super::desk::OPERATOR);
-            let told = desk.ask(method.clone(), path, &[("authorization", &token)], "").await;
-            assert_eq!(told.status, status, "{method} {path}");
-            assert!(told.text.contains(words), "{method} {path}: {}", told.text);
-            assert_eq!(told.header("allow").is_empty(), status != 405);
+            let response = desk.ask(method.clone(), path, &[("authorization", &token)], "").await;
+            assert_eq!(response.status, status, "{method} {path}");
+            assert!(response.text.contains(words), "{method} {path}: {}", response.text);
+            assert_eq!(response.header("allow").is_empty(), status != 405);
         }
     });
 }
@@ -124,9 +125,9 @@ fn files_are_kept_by_browsers() {
         let page = desk.ask(Method::GET, "/login", &[], "").await;
         let style = page.text.split("href=\"").find(|text| text.starts_with("/assets/page.css"));
         let path = style.unwrap().split('"').next().unwrap();
-        let told = desk.ask(Method::GET, path, &[], "").await;
-        assert!(told.header("cache-control").contains("immutable"));
-        let tag = told.header("etag").to_owned();
+        let response = desk.ask(Method::GET, path, &[], "").await;
+        assert!(response.header("cache-control").contains("immutable"));
+        let tag = response.header("etag").to_owned();
         let again = desk.ask(Method::GET, path, &[("if-none-match", &tag)], "").await;
         assert_eq!((again.status, again.text.as_str()), (304, ""));
     });
@@ -148,8 +149,8 @@ fn another_policy_is_tried_on_recorded_calls() {
             ("policy=broken", "line 1: it is broken"),
             ("policy=deny&session=nobody", "no session `nobody`"),
         ] {
-            let told = desk.ask(Method::POST, "/policy", &headers, body).await;
-            assert!(told.text.contains(words), "{body}: {}", told.text);
+            let response = desk.ask(Method::POST, "/policy", &headers, body).await;
+            assert!(response.text.contains(words), "{body}: {}", response.text);
         }
     });
 }

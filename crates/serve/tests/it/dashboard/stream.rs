@@ -12,7 +12,7 @@ use super::desk::{Desk, ONLOOKERS, OPERATOR, READER};
 use crate::test;
 
 /// Reads until this many events have arrived, and returns their ids and names.
-async fn told(body: &mut Incoming, count: usize) -> Vec<(u64, String)> {
+async fn received(body: &mut Incoming, count: usize) -> Vec<(u64, String)> {
     let mut text = String::new();
     loop {
         let events: Vec<(u64, String)> = text
@@ -47,7 +47,7 @@ fn a_reader_that_was_away_goes_on_where_it_was() {
         let response = desk.send(Method::GET, "/events", &headers, "").await;
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         let mut body = response.into_body();
-        let missed = told(&mut body, 4).await;
+        let missed = received(&mut body, 4).await;
         let ids: Vec<u64> = missed.iter().map(|(id, _)| *id).collect();
         assert_eq!(ids, (3..3 + ids.len() as u64).collect::<Vec<_>>());
         // Followed by new events.
@@ -55,7 +55,7 @@ fn a_reader_that_was_away_goes_on_where_it_was() {
         desk.call(&session, "get_order", json!({ "id": 9 })).await;
         let mut seen = Vec::new();
         while !seen.iter().any(|(id, kind)| *id > 7 && kind == "closed") {
-            seen.extend(told(&mut body, 1).await);
+            seen.extend(received(&mut body, 1).await);
         }
         assert!(seen.is_sorted_by_key(|(id, _)| *id), "{seen:?}");
     });
@@ -109,7 +109,7 @@ fn one_person_takes_only_some_of_the_places() {
 }
 
 #[test]
-fn only_so_many_look_on() {
+fn the_number_of_readers_is_limited() {
     test(async {
         let desk = Desk::new().await;
         let [first, second, third] = ONLOOKERS;
