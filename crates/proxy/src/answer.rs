@@ -39,14 +39,14 @@ pub(crate) type Out = Response<Body>;
 /// Sends the request to the server, and returns its answer for the client.
 pub(crate) async fn respond(exchange: &Arc<Exchange>, body: Bytes) -> Out {
     let wire = Some(exchange.wire());
-    let asked = exchange.proxy.servers.ask(
+    let pending = exchange.proxy.servers.ask(
         &exchange.to,
         Method::POST,
         exchange.headers.clone(),
         whole(body),
         exchange.settings.silence,
     );
-    let response = match asked.await {
+    let response = match pending.await {
         Ok(response) => response,
         Err(error) => {
             exchange.no_answer(StatusCode::BAD_GATEWAY, &error.to_string());
@@ -63,8 +63,10 @@ async fn passed_on(exchange: &Arc<Exchange>, response: Response<Incoming>) -> Ou
     let (head, body) = response.into_parts();
     let settings = &exchange.settings;
     let mut headers = from_server(&head.headers, settings);
-    if let Some(told) = exchange.tools.as_ref().and_then(|told| HeaderValue::from_str(told).ok()) {
-        headers.insert(TOOLS, told);
+    if let Some(summary) =
+        exchange.tools.as_ref().and_then(|summary| HeaderValue::from_str(summary).ok())
+    {
+        headers.insert(TOOLS, summary);
     }
     if !head.status.is_success() {
         exchange.no_answer(head.status, "the server refused the request");

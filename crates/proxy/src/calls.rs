@@ -190,11 +190,11 @@ fn word(value: &Value) -> String {
 
 fn denied(judged: &Judged) -> Option<(String, bool)> {
     let Judged::Denied(reasons) = judged else { return None };
-    let told = |reason: &Reason| match &reason.help {
+    let text_of = |reason: &Reason| match &reason.help {
         Some(help) => format!("{} ({help})", reason.message),
         None => reason.message.clone(),
     };
-    Some((reasons.iter().map(told).collect::<Vec<_>>().join("; "), true))
+    Some((reasons.iter().map(text_of).collect::<Vec<_>>().join("; "), true))
 }
 
 #[cfg(test)]

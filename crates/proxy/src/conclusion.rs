@@ -50,7 +50,7 @@ pub(crate) struct Became {
     /// The model's words that were judged.
     pub(crate) judged: String,
     /// What the client has of it.
-    pub(crate) said: AgentMessage,
+    pub(crate) message: AgentMessage,
     /// The findings in the corrected answer, if there is one. The client has its words then.
     pub(crate) better: Option<Vec<Finding>>,
     /// The server's id for it.
@@ -66,14 +66,14 @@ impl Became {
             status,
             usage: reply.usage,
             judged: reply.text.clone(),
-            said: AgentMessage { text: reply.text.clone(), calls: reply.calls.clone() },
+            message: AgentMessage { text: reply.text.clone(), calls: reply.calls.clone() },
             ..Self::default()
         }
     }
 
     /// Records that the answer is withheld because it could not be judged.
     pub(crate) fn withhold(&mut self) {
-        (self.what, self.withheld, self.said.calls) = ("not judged", true, Vec::new());
+        (self.what, self.withheld, self.message.calls) = ("not judged", true, Vec::new());
     }
 }
 

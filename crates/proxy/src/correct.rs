@@ -38,29 +38,29 @@ pub(crate) struct Corrected {
     pub(crate) conclusion: Conclusion,
     /// The original bytes, if it was not streamed.
     pub(crate) body: Option<Bytes>,
-    pub(crate) asked: AskedAgain,
+    pub(crate) retries: Retries,
 }
 
 /// How often a model was asked again, and what that cost.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct AskedAgain {
+pub(crate) struct Retries {
     pub(crate) times: u32,
     pub(crate) usage: Usage,
 }
 
 impl Became {
     /// Records that the model was asked again.
-    pub(crate) fn asked_again(&mut self, asked: AskedAgain) {
-        self.corrections = asked.times;
-        self.usage += asked.usage;
+    pub(crate) fn retried(&mut self, retries: Retries) {
+        self.corrections = retries.times;
+        self.usage += retries.usage;
     }
 
     /// Records that asking again gave a better answer.
     pub(crate) fn corrected(&mut self, corrected: &Corrected) {
         self.what = "corrected";
-        self.asked_again(corrected.asked);
+        self.retried(corrected.retries);
         self.better = Some(corrected.conclusion.findings.clone());
-        self.said.calls.clone_from(&corrected.conclusion.calls.passed);
+        self.message.calls.clone_from(&corrected.conclusion.calls.passed);
     }
 }
 
@@ -73,30 +73,30 @@ impl Exchange {
         reply: &Reply,
         conclusion: &Conclusion,
         read: &str,
-    ) -> Result<Corrected, AskedAgain> {
+    ) -> Result<Corrected, Retries> {
         let until = Instant::now() + self.settings.correction;
-        let mut request = self.asked.members().ok_or_else(AskedAgain::default)?;
+        let mut request = self.request.members().ok_or_else(Retries::default)?;
         let mut failed = (reply.clone(), None);
-        let mut asked = AskedAgain::default();
-        while asked.times < self.settings.max_corrections {
+        let mut retries = Retries::default();
+        while retries.times < self.settings.max_corrections {
             let (reply, own) = &failed;
             let conclusion = own.as_ref().unwrap_or(conclusion);
             self.follow_up(&mut request, reply, conclusion, read);
             self.not_made(&conclusion.calls.passed).await;
-            asked.times += 1;
+            retries.times += 1;
             let again = timeout_at(until, self.again(&request)).await;
-            let Ok(Some((reply, body))) = again else { return Err(asked) };
-            asked.usage += reply.usage;
+            let Ok(Some((reply, body))) = again else { return Err(retries) };
+            retries.usage += reply.usage;
             let before = if read.is_empty() { String::new() } else { format!("{read}\n\n") };
             let judged = timeout_at(until, self.conclude(&reply, &before, None)).await;
-            let Ok(judged) = judged else { return Err(asked) };
+            let Ok(judged) = judged else { return Err(retries) };
             let bad = judged.bad(self.settings.least);
             if bad.is_empty() && judged.calls.refused.is_empty() && judged.unjudged.is_none() {
-                return Ok(Corrected { reply, conclusion: judged, body, asked });
+                return Ok(Corrected { reply, conclusion: judged, body, retries });
             }
             failed = (reply, Some(judged));
         }
-        Err(asked)
+        Err(retries)
     }
 
     /// Closes the receipts of calls that the client does not get.
@@ -139,21 +139,21 @@ impl Exchange {
 
     async fn again(&self, request: &Map<String, Value>) -> Option<(Reply, Option<Bytes>)> {
         let mut request = request.clone();
-        if !self.asked.streams {
+        if !self.request.streams {
             request.insert("stream".to_owned(), json!(false));
         }
         let body = Bytes::from(Value::Object(request).to_string());
         let mut headers = self.headers.clone();
         // It is a different request.
         headers.remove("idempotency-key");
-        let asked = self.proxy.servers.ask(
+        let pending = self.proxy.servers.ask(
             &self.to,
             Method::POST,
             headers,
             whole(body),
             self.settings.silence,
         );
-        let response = asked.await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
+        let response = pending.await.inspect_err(|error| tracing::warn!("{error}")).ok()?;
         if response.status() != StatusCode::OK {
             tracing::warn!(
                 "the request for a corrected answer failed with status {}",
@@ -186,7 +186,7 @@ impl Exchange {
                 }
                 if !frame.data.is_empty() && frame.data.trim() != "[DONE]" {
                     let event = shape::parse(&frame.data).ok()?;
-                    shape.event(&frame.name, &event, &self.asked).ok()?;
+                    shape.event(&frame.name, &event, &self.request).ok()?;
                 }
                 if !frame.data.is_empty() {
                     assembly.take(&frame.data, &mut |_| {}).ok()?;

@@ -31,7 +31,7 @@ use crate::{Busy, Proxy, shape};
 pub(crate) struct Exchange {
     pub(crate) proxy: Arc<Proxy>,
     pub(crate) settings: Arc<ProxySettings>,
-    pub(crate) asked: ModelRequest,
+    pub(crate) request: ModelRequest,
     /// The name of the proxy key that was used.
     pub(crate) key: Option<String>,
     /// The requester. A requester cannot use others' sessions.
@@ -76,28 +76,28 @@ fn span_of(finding: &Finding) -> Option<Span> {
 }
 
 /// Starts reading what a request shows, while the request is passed on.
-fn preparing(proxy: &Arc<Proxy>, asked: &ModelRequest, owner: &str) -> Preparing {
-    let (proxy, asked, owner) = (Arc::clone(proxy), asked.clone(), owner.to_owned());
-    let awaited = proxy.sessions.awaited(&asked, &owner);
+fn preparing(proxy: &Arc<Proxy>, request: &ModelRequest, owner: &str) -> Preparing {
+    let (proxy, request, owner) = (Arc::clone(proxy), request.clone(), owner.to_owned());
+    let awaited = proxy.sessions.awaited(&request, &owner);
     let task = tokio::spawn(async move {
         linked(awaited).await;
-        prepare(proxy, asked, owner).await
+        prepare(proxy, request, owner).await
     });
     async move { task.await.unwrap_or_else(|error| Err(error.to_string())) }.boxed().shared()
 }
 
 async fn prepare(
     proxy: Arc<Proxy>,
-    asked: ModelRequest,
+    request: ModelRequest,
     owner: String,
 ) -> Result<Arc<Prepared>, String> {
     let reading = Arc::clone(&proxy);
     let read = tokio::task::spawn_blocking(move || {
         let Proxy { guard, lists, sessions, .. } = &*reading;
-        let mut shown = of_request(guard, lists, &asked);
-        let found = sessions.find_or_begin(guard, &asked, &owner, &shown.transcript);
+        let mut shown = of_request(guard, lists, &request);
+        let found = sessions.find_or_begin(guard, &request, &owner, &shown.transcript);
         let (seen, first) = found.map_err(|error| error.to_string())?;
-        shown.complete(&asked, &seen);
+        shown.complete(&request, &seen);
         // Feedback that we sent earlier quotes fabricated text.
         set_aside_feedback(&mut shown.transcript);
         Ok((Arc::new(shown), seen, first))
@@ -118,13 +118,13 @@ impl Exchange {
     pub(crate) fn new(
         proxy: Arc<Proxy>,
         settings: Arc<ProxySettings>,
-        asked: ModelRequest,
+        request: ModelRequest,
         (key, client): (Option<String>, String),
         (to, headers): (Uri, HeaderMap),
     ) -> Self {
         // One client may send requests for many users.
-        let owner = format!("{client}\n{}", asked.user).trim().to_owned();
-        let preparing = preparing(&proxy, &asked, &owner);
+        let owner = format!("{client}\n{}", request.user).trim().to_owned();
+        let preparing = preparing(&proxy, &request, &owner);
         Self {
             began: Instant::now(),
             tools: None,
@@ -132,7 +132,7 @@ impl Exchange {
             _open: proxy.log.open(),
             proxy,
             settings,
-            asked,
+            request,
             key,
             owner,
             to,
@@ -147,7 +147,7 @@ impl Exchange {
     }
 
     pub(crate) fn wire(&self) -> Wire {
-        self.asked.wire
+        self.request.wire
     }
 
     pub(crate) fn mode(&self) -> ProxyMode {
@@ -226,7 +226,7 @@ impl Exchange {
         before: &str,
         limit: Option<Duration>,
     ) -> Conclusion {
-        if self.asked.choices > 1 {
+        if self.request.choices > 1 {
             return Conclusion::not_judged("the answer has several choices", reply);
         }
         let Some(limit) = limit else { return self.concluded(reply, before).await };
@@ -256,7 +256,7 @@ impl Exchange {
             Ok(prepared) => prepared,
             Err(why) => return Conclusion::not_judged(why, reply),
         };
-        let answer = messages(&self.asked, reply, before);
+        let answer = messages(&self.request, reply, before);
         let Prepared { shown, seen, .. } = &*prepared;
         let asking = if self.mode().holds() { Asking::Unattended } else { Asking::Person };
         if answer.iter().any(|message| !message.calls.is_empty()) {
@@ -325,7 +325,7 @@ impl Exchange {
             let Conclusion { unjudged, doubt, .. } = conclusion;
             conclusion = Conclusion { unjudged, doubt, ..judged };
         }
-        let Became { what, status, withheld, judged, said, better, .. } = became;
+        let Became { what, status, withheld, judged, message, better, .. } = became;
         let Became { corrections, usage, .. } = became;
         let usage = self.counted(usage, &judged);
         let mut notes: Vec<String> =
@@ -333,9 +333,9 @@ impl Exchange {
         notes.extend(conclusion.calls.notes.iter().cloned());
         let (prepared, mut tampered) = (self.prepared().await, 0);
         if let Ok(prepared) = &prepared {
-            notes.extend(prepared.shown.tampered.iter().map(told));
+            notes.extend(prepared.shown.tampered.iter().map(tampering_note));
             tampered = prepared.shown.tampered.len();
-            let words = Words { judged: &judged, said: &said.text, better: better.as_deref() };
+            let words = Words { judged: &judged, answer: &message.text, better: better.as_deref() };
             notes.extend(self.recorded(prepared, &conclusion, withheld, words).await);
             let mut state = prepared.seen.state();
             state.findings += conclusion.findings.len() as u64;
@@ -361,9 +361,9 @@ impl Exchange {
                 }
             },
             wire: self.wire().name(),
-            model: self.asked.model.clone(),
+            model: self.request.model.clone(),
             key: self.key.clone(),
-            streamed: self.asked.streams,
+            streamed: self.request.streams,
             status,
             became: what,
             findings,
@@ -383,7 +383,7 @@ impl Exchange {
             return usage;
         }
         let about = |bytes: usize| (bytes as u64) / 4;
-        Usage { input: about(self.asked.body.len()), output: about(judged.len()), cached: 0 }
+        Usage { input: about(self.request.body.len()), output: about(judged.len()), cached: 0 }
     }
 
     fn key(&self) -> Option<&VirtualKey> {
@@ -410,7 +410,7 @@ impl Exchange {
             recorded.push(session.hear(Role::System, HELD_BACK).await);
         }
         if let Some(findings) = words.better {
-            recorded.push(session.judged(words.said, findings).await);
+            recorded.push(session.judged(words.answer, findings).await);
         }
         failed.extend(recorded.into_iter().filter_map(Result::err).map(|e| e.to_string()));
         failed.into_iter().map(|why| format!("cannot record part of the exchange: {why}")).collect()
@@ -423,7 +423,7 @@ const HELD_BACK: &str = "The answer was held back.";
 /// The words of an answer, and the part that the client has.
 struct Words<'w> {
     judged: &'w str,
-    said: &'w str,
+    answer: &'w str,
     better: Option<&'w [Finding]>,
 }
 
@@ -431,7 +431,7 @@ fn not_judged(why: &String) -> String {
     format!("an answer could not be checked: {why}")
 }
 
-fn told(tampered: &Tampered) -> String {
+fn tampering_note(tampered: &Tampered) -> String {
     match tampered {
         Tampered::Changed { call_id, tool } => format!(
             "FK040: the client reports a different result for `{tool}` ({call_id}) than before"
@@ -446,10 +446,10 @@ fn told(tampered: &Tampered) -> String {
 
 /// An answer as messages of a conversation: what the server did itself, then its words and calls. A
 /// server reports only its own tools; calls for the client have not run yet.
-fn messages(asked: &ModelRequest, reply: &Reply, before: &str) -> Vec<Message> {
-    let wire = asked.wire;
+fn messages(request: &ModelRequest, reply: &Reply, before: &str) -> Vec<Message> {
+    let wire = request.wire;
     let own: Vec<Value> =
-        reply.kept.iter().filter(|item| wire.is_of_server(item, &asked.body)).cloned().collect();
+        reply.kept.iter().filter(|item| wire.is_of_server(item, &request.body)).cloned().collect();
     let mut messages = Vec::new();
     if !own.is_empty() {
         let kept = Turn::Assistant { text: String::new(), calls: Vec::new(), kept: own };

@@ -28,10 +28,10 @@ pub(crate) fn plain(error: &WireError) -> &'static str {
 }
 
 /// The reason with the server's words, if nothing is wrong with them.
-pub(crate) async fn told(exchange: &Exchange, error: &WireError) -> String {
+pub(crate) async fn describe(exchange: &Exchange, error: &WireError) -> String {
     match error {
-        WireError::Reported(said) if passes(exchange, std::slice::from_ref(said)).await => {
-            format!("the server says: {said}")
+        WireError::Reported(message) if passes(exchange, std::slice::from_ref(message)).await => {
+            format!("the server says: {message}")
         }
         error => plain(error).to_owned(),
     }
@@ -40,9 +40,9 @@ pub(crate) async fn told(exchange: &Exchange, error: &WireError) -> String {
 /// The event with which a server gave up, for the client; `None` if something in it is wrong.
 pub(crate) async fn event(exchange: &Exchange, frame: &Frame) -> Option<Bytes> {
     let parsed = shape::parse(&frame.data).ok()?;
-    let mut said = Vec::new();
-    texts(&parsed, &mut said);
-    passes(exchange, &said).await.then(|| exchange.settings.without_keys(&frame.raw))
+    let mut found = Vec::new();
+    texts(&parsed, &mut found);
+    passes(exchange, &found).await.then(|| exchange.settings.without_keys(&frame.raw))
 }
 
 /// The body of an error, for the client; `None` if something in it is wrong.
@@ -51,13 +51,13 @@ pub(crate) async fn body(exchange: &Exchange, body: &Bytes) -> Option<Bytes> {
         return None;
     }
     let text = std::str::from_utf8(body).ok()?;
-    let mut said = Vec::new();
+    let mut found = Vec::new();
     match shape::parse(text) {
         Ok(parsed) if OF_ANSWERS.iter().any(|name| parsed.get(name).is_some()) => return None,
-        Ok(parsed) => texts(&parsed, &mut said),
-        Err(_) => loose(text, &mut said)?,
+        Ok(parsed) => texts(&parsed, &mut found),
+        Err(_) => loose(text, &mut found)?,
     }
-    passes(exchange, &said).await.then(|| exchange.settings.without_keys(body))
+    passes(exchange, &found).await.then(|| exchange.settings.without_keys(body))
 }
 
 /// Collects the texts of a body that is not JSON: itself, and all JSON texts in it, because some
@@ -86,7 +86,7 @@ fn loose(body: &str, found: &mut Vec<String>) -> Option<()> {
     Some(())
 }
 
-/// Where the JSON text ends that a text begins with, behind its closing quote.
+/// Where the JSON text ends that a text begins with, after its closing quote.
 fn end_of_text(text: &str) -> Option<usize> {
     let mut escaped = false;
     let closing = text.bytes().skip(1).position(|byte| {
@@ -98,8 +98,8 @@ fn end_of_text(text: &str) -> Option<usize> {
 }
 
 /// Why an answer may not be passed on: something in the server's words about it is wrong.
-pub(crate) async fn remarks(exchange: &Exchange, said: &[String]) -> Option<String> {
-    let passes = said.is_empty() || passes(exchange, said).await;
+pub(crate) async fn remarks(exchange: &Exchange, found: &[String]) -> Option<String> {
+    let passes = found.is_empty() || passes(exchange, found).await;
     (!passes)
         .then(|| "a text that the server added to the answer did not pass the check".to_owned())
 }

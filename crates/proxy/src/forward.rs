@@ -86,8 +86,8 @@ pub(crate) fn passing(body: Incoming) -> Body {
 }
 
 /// The address on a server that corresponds to the client's request.
-pub(crate) fn address(server: &Uri, asked: &Uri) -> Option<Uri> {
-    let path = asked.path_and_query().map_or("/", |path| path.as_str());
+pub(crate) fn address(server: &Uri, requested: &Uri) -> Option<Uri> {
+    let path = requested.path_and_query().map_or("/", |path| path.as_str());
     if !path.starts_with('/') {
         return None;
     }
@@ -124,8 +124,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_go_behind_the_address_of_the_server() {
-        for (server, asked, expected) in [
+    fn paths_are_appended_to_the_address_of_the_server() {
+        for (server, requested, expected) in [
             (
                 "https://api.example",
                 "/v1/messages?beta=true",
@@ -134,8 +134,8 @@ mod tests {
             ("http://127.0.0.1:9/shown/", "/v1/models", "http://127.0.0.1:9/shown/v1/models"),
             ("http://[::1]:9", "/", "http://[::1]:9/"),
         ] {
-            let (server, asked) = (server.parse().unwrap(), asked.parse().unwrap());
-            assert_eq!(address(&server, &asked).unwrap().to_string(), expected);
+            let (server, requested) = (server.parse().unwrap(), requested.parse().unwrap());
+            assert_eq!(address(&server, &requested).unwrap().to_string(), expected);
         }
     }
 

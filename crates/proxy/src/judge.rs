@@ -48,8 +48,8 @@ impl Judges {
         if limit.is_some_and(|limit| limit.is_zero()) {
             return Err(NotJudged::Late(0));
         }
-        let said: usize = answer.iter().map(|message| message.text.len()).sum();
-        if shown.size + said <= AT_ONCE {
+        let length: usize = answer.iter().map(|message| message.text.len()).sum();
+        if shown.size + length <= AT_ONCE {
             let judged = catch_unwind(AssertUnwindSafe(|| findings(guard, shown, answer)));
             return judged.map_err(|_| NotJudged::Failed);
         }
@@ -183,11 +183,14 @@ mod tests {
         let code = "value = compute(1)\n\n".repeat(300);
         let text = format!("A script:\n\n```python\n{code}```\n\nI sent it. ");
         let mut window = Window::default();
-        let said = window.judged_text(&text, (text.len() - 11, text.len()));
-        assert!(said.starts_with("```\nvalue") && said.ends_with("```\n\nI sent it. "), "{said}");
+        let judged = window.judged_text(&text, (text.len() - 11, text.len()));
+        assert!(
+            judged.starts_with("```\nvalue") && judged.ends_with("```\n\nI sent it. "),
+            "{judged}"
+        );
         // After the block, nothing is added.
         let longer = format!("{text}{}", "It is fine.\n\n".repeat(300));
-        let said = window.judged_text(&longer, (longer.len(), longer.len()));
-        assert!(said.starts_with("It is fine."), "{said}");
+        let judged = window.judged_text(&longer, (longer.len(), longer.len()));
+        assert!(judged.starts_with("It is fine."), "{judged}");
     }
 }

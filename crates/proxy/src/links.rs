@@ -17,7 +17,7 @@ impl Exchange {
         if self.wire() != Wire::Responses {
             return;
         }
-        let names = self.asked.conversation.as_deref().into_iter().chain([response]);
+        let names = self.request.conversation.as_deref().into_iter().chain([response]);
         let announced = names.map(|name| self.proxy.sessions.announce(&self.owner, name));
         self.announced.lock().unwrap_or_else(PoisonError::into_inner).extend(announced);
     }
@@ -27,11 +27,12 @@ impl Exchange {
         if let Ok(prepared) = self.prepared().await {
             let shown = &prepared.shown;
             let mut messages = shown.transcript.messages.clone();
-            let calls = became.said.calls.clone();
-            messages.push(Message { calls, ..Message::text(Role::Assistant, &became.said.text) });
+            let calls = became.message.calls.clone();
+            messages
+                .push(Message { calls, ..Message::text(Role::Assistant, &became.message.text) });
             let names = match (self.wire(), &became.response) {
                 (Wire::Responses, Some(response)) => {
-                    self.asked.conversation.iter().chain([response]).cloned().collect()
+                    self.request.conversation.iter().chain([response]).cloned().collect()
                 }
                 _ => Vec::new(),
             };

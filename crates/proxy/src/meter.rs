@@ -22,7 +22,7 @@ const TOKEN: usize = 4;
 pub(crate) struct Meter {
     settings: Arc<ProxySettings>,
     key: String,
-    asked: Arc<AtomicUsize>,
+    request_bytes: Arc<AtomicUsize>,
     answered: usize,
     head: Vec<u8>,
     tail: Vec<u8>,
@@ -32,8 +32,8 @@ impl Meter {
     /// Creates a meter for an exchange with this key. Returns it with the request body, which is
     /// counted as it is sent.
     pub(crate) fn new(settings: &Arc<ProxySettings>, key: &str, request: Body) -> (Self, Body) {
-        let asked: Arc<AtomicUsize> = Arc::default();
-        let count = Arc::clone(&asked);
+        let request_bytes: Arc<AtomicUsize> = Arc::default();
+        let count = Arc::clone(&request_bytes);
         let request = request.map_frame(move |frame| {
             count.fetch_add(frame.data_ref().map_or(0, |data| data.len()), Ordering::Relaxed);
             frame
@@ -41,7 +41,7 @@ impl Meter {
         let meter = Self {
             settings: Arc::clone(settings),
             key: key.to_owned(),
-            asked,
+            request_bytes,
             answered: 0,
             head: Vec::new(),
             tail: Vec::new(),
@@ -72,10 +72,10 @@ impl Meter {
 
     /// The cost, as reported by the answer, or estimated.
     fn usage(&self) -> Usage {
-        let said = usage_in(&self.tail).or_else(|| usage_in(&self.head));
+        let reported = usage_in(&self.tail).or_else(|| usage_in(&self.head));
         let about = |bytes: usize| (bytes / TOKEN) as u64;
-        said.unwrap_or_else(|| Usage {
-            input: about(self.asked.load(Ordering::Relaxed)),
+        reported.unwrap_or_else(|| Usage {
+            input: about(self.request_bytes.load(Ordering::Relaxed)),
             output: about(self.answered),
             cached: 0,
         })

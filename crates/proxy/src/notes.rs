@@ -33,11 +33,11 @@ pub(crate) fn footnotes(findings: &[Finding], refused: &[RefusedCall]) -> String
 
 /// The text in place of words that are not passed on.
 pub(crate) fn notice(findings: &[Finding]) -> String {
-    let told = findings.iter().map(|finding| format!("{} ({})", finding.message, finding.code));
-    let told = told.collect::<Vec<_>>().join("; ");
+    let messages = findings.iter().map(|finding| format!("{} ({})", finding.message, finding.code));
+    let messages = messages.collect::<Vec<_>>().join("; ");
     format!(
         "[Counterfoil held back the text from here on. According to the record of this session: \
-         {told}]"
+         {messages}]"
     )
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn not_checked(why: &str) -> String {
 }
 
 /// A comment for programs in a stream.
-pub(crate) fn comment(told: &Value) -> String {
-    format!(": counterfoil {}\n\n", one_line(told))
+pub(crate) fn comment(report: &Value) -> String {
+    format!(": counterfoil {}\n\n", one_line(report))
 }
 
 /// The findings, for programs.
@@ -88,16 +88,16 @@ pub(crate) fn machine(
         .iter()
         .map(|refused| json!({ "id": refused.call.id, "tool": refused.call.tool, "denied": refused.denied }))
         .collect();
-    let mut told = json!({ "findings": findings, "refused_calls": calls });
-    if let (Some(why), Some(members)) = (unjudged, told.as_object_mut()) {
+    let mut report = json!({ "findings": findings, "refused_calls": calls });
+    if let (Some(why), Some(members)) = (unjudged, report.as_object_mut()) {
         members.insert("not_judged".to_owned(), json!(why));
     }
-    told
+    report
 }
 
 /// Removes the claims. If an answer is held back, its words must not reach the client.
-pub(crate) fn without_claims(told: &mut Value) {
-    let findings = told.get_mut("findings").and_then(Value::as_array_mut);
+pub(crate) fn without_claims(report: &mut Value) {
+    let findings = report.get_mut("findings").and_then(Value::as_array_mut);
     for finding in findings.into_iter().flatten().filter_map(Value::as_object_mut) {
         finding.remove("claim");
     }

@@ -84,7 +84,7 @@ pub(crate) async fn answer(
         }
         Ruling::Withhold(why) => {
             became.withhold();
-            became.said.text.clear();
+            became.message.text.clear();
             exchange.not_made(&conclusion.calls.passed).await;
             Err(Withheld(why))
         }
@@ -102,7 +102,7 @@ async fn read(exchange: &Exchange, body: &[u8]) -> Result<(Reply, Value, Option<
     let text = std::str::from_utf8(body).map_err(|_| "the answer is not in UTF-8".to_owned())?;
     let reply = match read_whole(exchange.wire().kind(), text) {
         Ok(reply) => reply,
-        Err(error) => return Err(failure::told(exchange, &error).await),
+        Err(error) => return Err(failure::describe(exchange, &error).await),
     };
     if exchange.mode() == ProxyMode::Observe {
         let parsed = serde_json::from_str(text).map_err(|_| "the answer is not JSON".to_owned())?;
@@ -129,7 +129,7 @@ impl Exchange {
     /// Parses the JSON of an answer, and checks that clients read it as it was judged.
     pub(crate) fn doubt(&self, text: &str, reply: &Reply) -> Result<(Value, Shape), Unreadable> {
         let parsed = shape::parse(text)?;
-        let shape = Shape::whole(self.wire(), &parsed, &self.asked)?;
+        let shape = Shape::whole(self.wire(), &parsed, &self.request)?;
         shape.is_judged(&reply.text, &reply.calls)?;
         Ok((parsed, shape))
     }
@@ -158,7 +158,7 @@ async fn wrong(
         match exchange.corrected(reply, conclusion, "").await {
             Ok(corrected) => {
                 became.corrected(&corrected);
-                became.said.text.clone_from(&corrected.reply.text);
+                became.message.text.clone_from(&corrected.reply.text);
                 if let Some(body) = corrected.body.clone() {
                     return better(exchange, (corrected, body), became);
                 }
@@ -168,31 +168,31 @@ async fn wrong(
                 let headers = corrections(&corrected);
                 return Piece { body: Bytes::from(answer.to_string()), headers };
             }
-            Err(asked) => became.asked_again(asked),
+            Err(retries) => became.retried(retries),
         }
     }
-    let instead = conclusion.instead(&exchange.settings, exchange.asked.structured);
+    let instead = conclusion.instead(&exchange.settings, exchange.request.structured);
     became.written(&instead);
     if !conclusion.is_wrong(&exchange.settings) {
         became.what = conclusion.passed();
     }
-    let headers = found(&instead.told);
+    let headers = found(&instead.report);
     match &instead.words {
         Words::Beneath(words) if words.is_empty() && instead.same_calls => {
             return Piece { body: body.clone(), headers };
         }
         Words::Beneath(words) => {
-            became.said.text.push_str(words);
+            became.message.text.push_str(words);
             wire.append(&mut answer, words);
         }
         Words::Until(words) => {
             let cut = first_bad(&reply.text, &conclusion.bad(exchange.settings.least));
             let before = reply.text.get(..cut).unwrap_or_default();
-            became.said.text = format!("{before}{words}");
-            wire.replace(&mut answer, &became.said.text);
+            became.message.text = format!("{before}{words}");
+            wire.replace(&mut answer, &became.message.text);
         }
         Words::Refused(words) => {
-            became.said.text.clone_from(words);
+            became.message.text.clone_from(words);
             wire.refuse(&mut answer, words);
         }
     }
@@ -224,7 +224,7 @@ fn better(
 /// again.
 fn corrections(corrected: &Corrected) -> HeaderMap {
     let mut headers = found(&notes_of(&corrected.conclusion));
-    headers.insert(CORRECTIONS, HeaderValue::from(corrected.asked.times));
+    headers.insert(CORRECTIONS, HeaderValue::from(corrected.retries.times));
     headers
 }
 
@@ -270,12 +270,12 @@ fn notes_of(conclusion: &Conclusion) -> Value {
 }
 
 /// The findings as a header.
-pub(crate) fn found(told: &Value) -> HeaderMap {
+pub(crate) fn found(report: &Value) -> HeaderMap {
     let mut headers = HeaderMap::new();
     // Headers have a maximum length.
-    let mut line = notes::one_line(told);
+    let mut line = notes::one_line(report);
     if line.len() > LONGEST_HEADER {
-        let count = told.get("findings").and_then(Value::as_array).map_or(0, Vec::len);
+        let count = report.get("findings").and_then(Value::as_array).map_or(0, Vec::len);
         line = format!("{{\"findings\":{count},\"too_long\":true}}");
     }
     if let Ok(value) = HeaderValue::from_str(&line) {

@@ -48,17 +48,17 @@ impl Plain {
         let mut found = false;
         while !rest.is_empty() {
             let at = text.len() - rest.len();
-            let (length, said) = match ordinary(rest) {
+            let (length, replacement) = match ordinary(rest) {
                 0 => plain.next(rest, at),
                 length => (length, None),
             };
             let (written, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
-            match said {
+            match replacement {
                 None => plain.push(written, at),
-                Some(said) => {
+                Some(replacement) => {
                     found = true;
-                    plain.text.push_str(&said);
-                    plain.from.extend(std::iter::repeat_n(at, said.len()));
+                    plain.text.push_str(&replacement);
+                    plain.from.extend(std::iter::repeat_n(at, replacement.len()));
                 }
             }
             rest = after;
@@ -85,12 +85,12 @@ impl Plain {
             '*' | '_' => {
                 let run = rest.len() - rest.trim_start_matches(c).len();
                 let after = rest.get(run..).unwrap_or_default();
-                let said = is_emphasis(&self.text, after, c).then(String::new);
-                return (run, said);
+                let replacement = is_emphasis(&self.text, after, c).then(String::new);
+                return (run, replacement);
             }
-            c => folded(c).map(|said| (c.len_utf8(), said)),
+            c => folded(c).map(|replacement| (c.len_utf8(), replacement)),
         };
-        marked.map_or((c.len_utf8(), None), |(length, said)| (length, Some(said)))
+        marked.map_or((c.len_utf8(), None), |(length, replacement)| (length, Some(replacement)))
     }
 
     /// Adds words that may have markup of their own.
@@ -154,8 +154,8 @@ fn tag(text: &str) -> Option<(usize, String)> {
         && rest.starts_with(|c: char| c.is_whitespace() || matches!(c, '/' | '>'));
     let close = close(rest).filter(|_| is_name)?;
     let is_block = markup().blocks.iter().any(|block| block.eq_ignore_ascii_case(name));
-    let said = if is_block { "\n\n" } else { "" };
-    Some((text.len() - rest.len() + close + 1, said.to_owned()))
+    let replacement = if is_block { "\n\n" } else { "" };
+    Some((text.len() - rest.len() + close + 1, replacement.to_owned()))
 }
 
 /// The end of a tag, after its attributes.
@@ -183,19 +183,19 @@ fn entity(text: &str) -> Option<(usize, String)> {
         Some(hex) => u32::from_str_radix(hex, 16),
         None => number.parse(),
     });
-    let said = match number {
+    let replacement = match number {
         Some(number) => shown(char::from_u32(number.ok()?)?),
         None => {
             let known = markup().entities.iter().find(|(known, _)| *known == name);
             let letter = || LETTERS.iter().find_map(|end| name.strip_suffix(end));
             match known {
                 Some(_) if name == "nbsp" => " ".to_owned(),
-                Some((_, said)) => (*said).to_owned(),
+                Some((_, replacement)) => (*replacement).to_owned(),
                 None => letter().filter(|letter| letter.len() == 1)?.to_owned(),
             }
         }
     };
-    Some((name.len() + 2, said))
+    Some((name.len() + 2, replacement))
 }
 
 /// Suffixes of the names of mathematical letters.
@@ -240,8 +240,8 @@ fn escape(text: &str) -> usize {
 /// The length of the sequence at the start of a text that sets a terminal's title: up to a bell, or
 /// to the next escape or line; without any, only its two first characters are hidden.
 fn title(text: &str) -> usize {
-    let mut behind = text.char_indices().skip(2);
-    match behind.find(|(_, c)| matches!(c, '\u{7}' | '\u{1b}' | '\n')) {
+    let mut following = text.char_indices().skip(2);
+    match following.find(|(_, c)| matches!(c, '\u{7}' | '\u{1b}' | '\n')) {
         Some((at, '\u{7}')) => at + 1,
         Some((at, _)) => at,
         None => text.chars().take(2).map(char::len_utf8).sum(),

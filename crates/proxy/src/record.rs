@@ -16,7 +16,7 @@ use crate::shown::Shown;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotRecorded {
     #[error(transparent)]
-    Said(#[from] AppendError),
+    Message(#[from] AppendError),
     #[error(transparent)]
     Call(#[from] CallError),
 }
@@ -32,7 +32,7 @@ pub(crate) async fn record(seen: &Seen, shown: &Shown, first: bool) -> Result<()
     let again = is_again(seen, messages.len(), messages.get(new..).unwrap_or_default());
     for (at, message) in messages.iter().enumerate() {
         if at >= new && !again {
-            said(seen, message).await?;
+            record_message(seen, message).await?;
         }
     }
     for (key, outcome) in outcomes(messages) {
@@ -49,7 +49,7 @@ fn is_again(seen: &Seen, count: usize, new: &[Message]) -> bool {
     seen.state().heard.replace(digest) == Some(digest)
 }
 
-async fn said(seen: &Seen, message: &Message) -> Result<(), AppendError> {
+async fn record_message(seen: &Seen, message: &Message) -> Result<(), AppendError> {
     let text = message.text.trim();
     if text.is_empty() || message.role == Role::Tool || message.kind == MessageKind::Reasoning {
         return Ok(());
@@ -72,8 +72,8 @@ async fn ended(
     if seen.state().reported.contains_key(&key) {
         return Ok(());
     }
-    let nobody = || ToolCall::new(&outcome.call_id, "unknown", "{}");
-    let hosted = HostedCall::of_unknown(call.cloned().unwrap_or_else(nobody), Origin::External);
+    let unknown = || ToolCall::new(&outcome.call_id, "unknown", "{}");
+    let hosted = HostedCall::of_unknown(call.cloned().unwrap_or_else(unknown), Origin::External);
     let hosted = match shown.tools.get(&hosted.call.tool) {
         Some(tool) => hosted.of_tool(tool.clone()),
         None => hosted,

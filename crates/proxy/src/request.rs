@@ -228,7 +228,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(wire: Wire, body: &Value) -> ModelRequest {
+    fn model_request(wire: Wire, body: &Value) -> ModelRequest {
         ModelRequest::read(wire, &HeaderMap::new(), Bytes::from(body.to_string())).unwrap()
     }
 
@@ -244,11 +244,11 @@ mod tests {
             (json!({ "user": "mia", "prompt_cache_key": "all" }), None),
             (json!({ "metadata": { "session_id": "two\nlines" } }), None),
         ] {
-            assert_eq!(asked(Wire::Messages, &body).session.as_deref(), expected, "{body}");
+            assert_eq!(model_request(Wire::Messages, &body).session.as_deref(), expected, "{body}");
         }
         let headers = HeaderMap::from_iter([("session_id".parse().unwrap(), "f".parse().unwrap())]);
-        let asked = ModelRequest::read(Wire::Chat, &headers, Bytes::from_static(b"{}")).unwrap();
-        assert_eq!(asked.session.as_deref(), Some("f"));
+        let request = ModelRequest::read(Wire::Chat, &headers, Bytes::from_static(b"{}")).unwrap();
+        assert_eq!(request.session.as_deref(), Some("f"));
     }
 
     #[test]
@@ -263,19 +263,19 @@ mod tests {
             (Wire::Messages, json!({ "output_config": { "effort": "low" } }), false),
             (Wire::Messages, json!({ "output_config": { "format": {} } }), true),
         ] {
-            assert_eq!(asked(wire, &body).structured, expected, "{body}");
+            assert_eq!(model_request(wire, &body).structured, expected, "{body}");
         }
     }
 
     #[test]
     fn only_the_tools_change() {
         let body = "{ \"model\":\"m\",\"tools\": [ 1,2 ] , \"stream\" :true}";
-        let mut asked =
+        let mut request =
             ModelRequest::read(Wire::Chat, &HeaderMap::new(), Bytes::from_static(body.as_bytes()))
                 .unwrap();
-        assert!(asked.streams);
-        let changed = asked.replace_tools(b"[3]").unwrap();
-        assert_eq!(asked.tools.as_deref(), Some(&b"[3]"[..]));
+        assert!(request.streams);
+        let changed = request.replace_tools(b"[3]").unwrap();
+        assert_eq!(request.tools.as_deref(), Some(&b"[3]"[..]));
         assert_eq!(changed, "{ \"model\":\"m\",\"tools\": [3] , \"stream\" :true}");
         for body in ["[]", "x", "{\"a\":}", ""] {
             let bytes = Bytes::copy_from_slice(body.as_bytes());

@@ -28,7 +28,7 @@ pub(crate) struct Instead {
     /// Whether these are the calls of the answer.
     pub(crate) same_calls: bool,
     /// The findings, for programs.
-    pub(crate) told: Value,
+    pub(crate) report: Value,
     /// Whether the client does not get all of the answer.
     pub(crate) withheld: bool,
 }
@@ -89,12 +89,12 @@ impl Conclusion {
         calls.extend(passing.map(|refused| refused.call.clone()));
         let all = self.calls.passed.len() + refused.len();
         let unjudged = self.unjudged.as_deref().or(self.doubt.as_deref());
-        let mut told = notes::machine(&self.findings, refused, unjudged);
+        let mut report = notes::machine(&self.findings, refused, unjudged);
         if blocks {
-            notes::without_claims(&mut told);
+            notes::without_claims(&mut report);
         }
         let same_calls = calls.len() == all && !self.calls.stripped;
-        Instead { words, calls, same_calls, told, withheld: blocks }
+        Instead { words, calls, same_calls, report, withheld: blocks }
     }
 }
 
@@ -103,7 +103,7 @@ impl Became {
     pub(crate) fn written(&mut self, instead: &Instead) {
         self.what = if instead.withheld { "held" } else { "annotated" };
         self.withheld = instead.withheld;
-        self.said.calls.clone_from(&instead.calls);
+        self.message.calls.clone_from(&instead.calls);
     }
 }
 

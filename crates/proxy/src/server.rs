@@ -216,22 +216,22 @@ impl Proxy {
             let plain = if compressed { unpacked(&packed, limit)? } else { packed };
             ModelRequest::read(wire, &headers, plain)
         };
-        let asked = match body.len() > AT_ONCE || compressed {
+        let model_request = match body.len() > AT_ONCE || compressed {
             true => tokio::task::spawn_blocking(read).await.ok().flatten(),
             false => read(),
         };
-        match asked {
-            Some(asked) if asked.background && way.settings.withholds() => {
+        match model_request {
+            Some(model_request) if model_request.background && way.settings.withholds() => {
                 let why =
                     "a background answer cannot be judged: send the request without `background`";
                 failed(Some(wire), StatusCode::BAD_REQUEST, why)
             }
-            Some(asked) if asked.background && way.has_budget() => {
+            Some(model_request) if model_request.background && way.has_budget() => {
                 let why = "the tokens of a background answer are not counted, but this key has a \
                            budget: send the request without `background`";
                 failed(Some(wire), StatusCode::BAD_REQUEST, why)
             }
-            Some(asked) => self.exchange(way, asked, body, compressed).await,
+            Some(model_request) => self.exchange(way, model_request, body, compressed).await,
             None if way.settings.mode.holds() => {
                 let why = "the request cannot be read, so its answer could not be judged: send a \
                            JSON object in UTF-8 without duplicate members, uncompressed or \
@@ -257,20 +257,22 @@ impl Proxy {
     async fn exchange(
         self: Arc<Self>,
         way: Target,
-        asked: ModelRequest,
+        model_request: ModelRequest,
         mut body: Bytes,
         compressed: bool,
     ) -> Out {
         let Target { settings, to, mut headers, key, client } = way;
-        let rewritten = compressed || asked.body.len() != body.len();
+        let rewritten = compressed || model_request.body.len() != body.len();
         if rewritten && settings.mode != ProxyMode::Observe {
             // The decompressed request is passed on as plain JSON.
             headers.remove(header::CONTENT_ENCODING);
-            body = asked.body.clone();
+            body = model_request.body.clone();
         }
-        let changes = settings.mode != ProxyMode::Observe && tools::may_change(&self.guard, &asked);
+        let changes =
+            settings.mode != ProxyMode::Observe && tools::may_change(&self.guard, &model_request);
         let place = (to, headers);
-        let mut exchange = Exchange::new(Arc::clone(&self), settings, asked, (key, client), place);
+        let mut exchange =
+            Exchange::new(Arc::clone(&self), settings, model_request, (key, client), place);
         if changes && let Some(changed) = exchange.with_offered_tools().await {
             body = changed;
         }
@@ -309,7 +311,7 @@ impl Proxy {
                 return text(StatusCode::OK, "text/plain; version=0.0.4", metrics);
             }
             Some("status") => self.log.status(self.sessions.len(), settings.mode.name()),
-            Some("sessions") => self.sessions_told(),
+            Some("sessions") => self.sessions_json(),
             Some("events") => return self.events(),
             Some(_) => {
                 let what = "not found; available: `status`, `sessions` and `events`";
@@ -319,9 +321,9 @@ impl Proxy {
         text(StatusCode::OK, "application/json", found.to_string())
     }
 
-    fn sessions_told(&self) -> Value {
+    fn sessions_json(&self) -> Value {
         let all = self.sessions.all();
-        let told = all.iter().map(|seen| {
+        let shown = all.iter().map(|seen| {
             let state = seen.state();
             json!({
                 "session": seen.session.id(),
@@ -333,7 +335,7 @@ impl Proxy {
                 "refused_calls": state.refused,
             })
         });
-        told.collect()
+        shown.collect()
     }
 
     /// The latest exchanges, and all future ones.
@@ -432,9 +434,9 @@ impl Exchange {
         // The offer depends on the results in the request.
         prepared.recorded().await;
         let offered =
-            tools::offered(&self.settings, &self.asked, &prepared.shown, &prepared.seen).await?;
-        let changed = self.asked.replace_tools(&offered.tools)?;
-        self.tools = Some(offered.told);
+            tools::offered(&self.settings, &self.request, &prepared.shown, &prepared.seen).await?;
+        let changed = self.request.replace_tools(&offered.tools)?;
+        self.tools = Some(offered.summary);
         Some(changed)
     }
 

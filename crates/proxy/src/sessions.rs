@@ -113,9 +113,9 @@ impl Sessions {
     }
 
     /// The answers that a request continues from and that are not linked yet.
-    pub(crate) fn awaited(&self, asked: &ModelRequest, owner: &str) -> Vec<watch::Receiver<()>> {
+    pub(crate) fn awaited(&self, request: &ModelRequest, owner: &str) -> Vec<watch::Receiver<()>> {
         let announced = self.announced();
-        let names = asked.previous.iter().chain(&asked.conversation);
+        let names = request.previous.iter().chain(&request.conversation);
         names.filter_map(|name| announced.get(&owned(owner, name)).cloned()).collect()
     }
 
@@ -124,11 +124,11 @@ impl Sessions {
     pub(crate) fn find_or_begin(
         &self,
         guard: &Guard,
-        asked: &ModelRequest,
+        request: &ModelRequest,
         owner: &str,
         transcript: &Transcript,
     ) -> Result<(Arc<Seen>, bool), BeginSessionError> {
-        let named = asked.session.as_ref().map(|name| match owner {
+        let named = request.session.as_ref().map(|name| match owner {
             "" => format!("proxy:{name}"),
             owner => {
                 let digest = Digest::of_bytes(owner.as_bytes()).to_string();
@@ -139,7 +139,7 @@ impl Sessions {
         let mut known = self.known();
         let found = match &named {
             Some(name) => known.sessions.get(name),
-            None => known.linked(asked, owner, transcript),
+            None => known.linked(request, owner, transcript),
         };
         if let Some(seen) = found.cloned() {
             let mut state = seen.state();
@@ -150,19 +150,19 @@ impl Sessions {
         let start = SessionStart {
             id: named,
             reported: true,
-            model: Some(asked.model.clone()).filter(|model| !model.is_empty()),
+            model: Some(request.model.clone()).filter(|model| !model.is_empty()),
             ..SessionStart::default()
         };
         let session = guard.host_session(start)?;
         // It may have begun in another process, or may have been forgotten here.
-        let reported = match &asked.session {
+        let reported = match &request.session {
             Some(_) => recorded(guard, session.id()),
             None => BTreeMap::new(),
         };
         let first = reported.is_empty();
         let seen = Arc::new(Seen {
             session,
-            model: asked.model.clone(),
+            model: request.model.clone(),
             recording: tokio::sync::Mutex::default(),
             state: Mutex::new(State {
                 reported,
@@ -245,12 +245,12 @@ impl Sessions {
 impl Known {
     fn linked(
         &self,
-        asked: &ModelRequest,
+        request: &ModelRequest,
         owner: &str,
         transcript: &Transcript,
     ) -> Option<&Arc<Seen>> {
         let session = |link: &str| self.sessions.get(self.links.get(&owned(owner, link))?);
-        if let Some(seen) = asked.previous.as_deref().and_then(session) {
+        if let Some(seen) = request.previous.as_deref().and_then(session) {
             return Some(seen);
         }
         let messages = &transcript.messages;

@@ -96,17 +96,17 @@ pub(crate) fn read_conversation(wire: Wire, body: &[u8]) -> Transcript {
 }
 
 /// What a request shows by itself, without what is known about its session.
-pub(crate) fn of_request(guard: &Guard, lists: &Lists, asked: &ModelRequest) -> Shown {
-    let transcript = read_conversation(asked.wire, &asked.body);
-    let tools = lists.host_tools(guard, asked.tools.as_ref(), &transcript);
+pub(crate) fn of_request(guard: &Guard, lists: &Lists, request: &ModelRequest) -> Shown {
+    let transcript = read_conversation(request.wire, &request.body);
+    let tools = lists.host_tools(guard, request.tools.as_ref(), &transcript);
     let last = transcript.messages.iter().rposition(|message| message.role == Role::Assistant);
     Shown {
         new: last.map_or(0, |at| at + 1),
-        has_unknown_tools: asked.has_servers && transcript.catalog.iter().next().is_none(),
+        has_unknown_tools: request.has_servers && transcript.catalog.iter().next().is_none(),
         transcript,
         tools,
-        written: asked.tools.clone(),
-        size: asked.body.len(),
+        written: request.tools.clone(),
+        size: request.body.len(),
         tampered: Vec::new(),
     }
 }
@@ -114,12 +114,12 @@ pub(crate) fn of_request(guard: &Guard, lists: &Lists, asked: &ModelRequest) -> 
 impl Shown {
     /// Adds what is known about the session but missing from the request: what the server keeps,
     /// and calls that the client has left out or now reports differently.
-    pub(crate) fn complete(&mut self, asked: &ModelRequest, seen: &Seen) {
-        if let Some(name) = asked.previous.as_ref().or(asked.conversation.as_ref()) {
+    pub(crate) fn complete(&mut self, request: &ModelRequest, seen: &Seen) {
+        if let Some(name) = request.previous.as_ref().or(request.conversation.as_ref()) {
             match seen.up_to(name) {
                 Some(kept) => self.continue_from(&kept),
                 // A conversation may be new.
-                None if asked.previous.is_none() => {}
+                None if request.previous.is_none() => {}
                 None => self.transcript.completeness.add(Gap::CutStart, 0),
             }
         }

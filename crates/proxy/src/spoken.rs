@@ -175,8 +175,8 @@ fn tagged(text: &str) -> Option<Map<String, Value>> {
         if tag.starts_with('/') {
             continue;
         }
-        let Some((value, behind)) = after.split_once("</") else { break };
-        rest = behind;
+        let Some((value, following)) = after.split_once("</") else { break };
+        rest = following;
         let name = match (tag.split_once("name="), tag) {
             (_, "arg_key") => {
                 key = Some(value.trim());

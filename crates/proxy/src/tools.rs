@@ -19,12 +19,12 @@ pub(crate) struct Offered {
     /// The list that is passed on.
     pub(crate) tools: Bytes,
     /// What was changed.
-    pub(crate) told: String,
+    pub(crate) summary: String,
 }
 
 /// Whether the tools of a request may have to be changed.
-pub(crate) fn may_change(guard: &Guard, asked: &ModelRequest) -> bool {
-    let Some(list) = asked.tools.as_ref().and_then(|tools| entries(tools)) else { return false };
+pub(crate) fn may_change(guard: &Guard, request: &ModelRequest) -> bool {
+    let Some(list) = request.tools.as_ref().and_then(|tools| entries(tools)) else { return false };
     guard.chooses_tools()
         || list.iter().any(|raw| name(raw).is_some_and(|name| guard.never_runs(&name).is_some()))
 }
@@ -32,11 +32,11 @@ pub(crate) fn may_change(guard: &Guard, asked: &ModelRequest) -> bool {
 /// The tools that replace those of the client; `None` if the client's are passed on.
 pub(crate) async fn offered(
     settings: &ProxySettings,
-    asked: &ModelRequest,
+    request: &ModelRequest,
     shown: &Shown,
     seen: &Seen,
 ) -> Option<Offered> {
-    let own = asked.tools.as_ref()?;
+    let own = request.tools.as_ref()?;
     let digest = Digest::of_bytes(own);
     let offer = seen.session.offer_listed(&shown.tools, &shown.query()).await;
     let mut names: BTreeSet<String> = offer.tools.iter().map(|tool| tool.name.clone()).collect();
@@ -72,11 +72,11 @@ fn rewritten(own: &[u8], offer: &Offer, names: &BTreeSet<String>) -> Option<Offe
     if kept.len() == all && thinking == 0 {
         return None;
     }
-    let told = match thinking {
+    let summary = match thinking {
         0 => format!("{} of {all}", kept.len()),
         _ => format!("{} of {all}, {thinking} with thinking enabled", kept.len()),
     };
-    Some(Offered { tools: Bytes::from(format!("[{}]", kept.join(","))), told })
+    Some(Offered { tools: Bytes::from(format!("[{}]", kept.join(","))), summary })
 }
 
 fn entries(tools: &[u8]) -> Option<Vec<&RawValue>> {

@@ -113,7 +113,7 @@ impl Relay {
             cleared: 0,
             released: 0,
             // An answer with several choices is not judged.
-            closing: exchange.asked.choices > 1 && exchange.settings.withholds(),
+            closing: exchange.request.choices > 1 && exchange.settings.withholds(),
             unread: None,
             noted: false,
             raw: false,
@@ -239,7 +239,7 @@ impl Relay {
         if self.withholds() {
             self.suspect(&frame, is_end);
         }
-        let said = self.assemble(&frame, is_end);
+        let new_text = self.assemble(&frame, is_end);
         if self.observes() && self.response.is_some() {
             return;
         }
@@ -254,7 +254,7 @@ impl Relay {
             return;
         }
         self.writer.learn(&event);
-        self.wait(frame.raw, event, (!said.is_empty(), flow));
+        self.wait(frame.raw, event, (!new_text.is_empty(), flow));
     }
 
     /// The JSON of an event, and whether it may be passed on before the end. An event that clients
@@ -273,7 +273,7 @@ impl Relay {
         let read = strict
             .as_ref()
             .map_err(|why| *why)
-            .and_then(|event| self.shape.event(&frame.name, event, &self.exchange.asked));
+            .and_then(|event| self.shape.event(&frame.name, event, &self.exchange.request));
         let flow = read.unwrap_or_else(|why| {
             if self.withholds() {
                 self.cannot_read(why.to_string());
@@ -308,12 +308,12 @@ impl Relay {
 
     /// Adds an event to the answer. Returns the words that it contained.
     fn assemble(&mut self, frame: &Frame, is_end: bool) -> String {
-        let mut said = String::new();
+        let mut new_text = String::new();
         let reads = !frame.data.is_empty() && (self.exchange.wire() == Wire::Chat || !is_end);
-        let Some(assembly) = self.assembly.as_mut().filter(|_| reads) else { return said };
+        let Some(assembly) = self.assembly.as_mut().filter(|_| reads) else { return new_text };
         let taken = assembly.take(&frame.data, &mut |piece| {
             if let Piece::Text(text) = piece {
-                said.push_str(&text);
+                new_text.push_str(&text);
             }
         });
         match taken {
@@ -326,8 +326,8 @@ impl Relay {
             Err(error) => self.cannot_read(failure::plain(&error).to_owned()),
             Ok(()) => {}
         }
-        self.text.push_str(&said);
-        said
+        self.text.push_str(&new_text);
+        new_text
     }
 
     /// Appends an event to the queue.
@@ -335,7 +335,7 @@ impl Relay {
         let holds = self.exchange.mode().holds();
         let last = self.writer.closes(&event)
             || self.writer.is_call(&event) && (holds || self.exchange.tools.is_some())
-            || holds && self.exchange.asked.structured && speaks
+            || holds && self.exchange.request.structured && speaks
             || holds && flow == Flow::Waits;
         self.held += taken(&raw);
         let event = (self.queue.len() < MOST_PARSED).then_some(event);
@@ -452,9 +452,9 @@ impl Relay {
     async fn gone(self, status: u16) {
         let reply = Reply { text: self.text.clone(), ..Reply::default() };
         let conclusion = self.exchange.conclude(&reply, "", None).await;
-        let said = AgentMessage { text: self.text.clone(), calls: Vec::new() };
+        let message = AgentMessage { text: self.text.clone(), calls: Vec::new() };
         let judged = self.text.clone();
-        let became = Became { what: "broken off", status, judged, said, ..Became::default() };
+        let became = Became { what: "broken off", status, judged, message, ..Became::default() };
         self.exchange.done(conclusion, became).await;
     }
 
@@ -534,7 +534,7 @@ impl Relay {
                 gone => gone,
             },
         };
-        became.said.text = self.text.get(..self.released).unwrap_or_default().to_owned();
+        became.message.text = self.text.get(..self.released).unwrap_or_default().to_owned();
         if let (Ok(()), Some(error)) = (given, broken) {
             // The client sees a broken connection, which it does not take for the end. Everything
             // before it has to be sent first.
@@ -544,8 +544,8 @@ impl Relay {
             tokio::time::sleep(Duration::from_millis(5)).await;
             self.out.send(Err(error)).await.ok();
         }
-        became.judged.clone_from(&became.said.text);
-        let reply = Reply { text: became.said.text.clone(), ..Reply::default() };
+        became.judged.clone_from(&became.message.text);
+        let reply = Reply { text: became.message.text.clone(), ..Reply::default() };
         let mut conclusion = self.exchange.conclude(&reply, "", None).await;
         conclusion.unjudged.get_or_insert(why);
         conclusion

@@ -36,13 +36,13 @@ impl Relay {
             }
             Ruling::Withhold(why) => {
                 became.withhold();
-                became.said.text = self.text.get(..self.released).unwrap_or_default().to_owned();
+                became.message.text = self.text.get(..self.released).unwrap_or_default().to_owned();
                 exchange.not_made(&conclusion.calls.passed).await;
                 self.hold_unread(&why).await.ok();
             }
             Ruling::Wrong => self.wrong(&reply, &conclusion, became).await,
         }
-        became.said.text.push_str(&self.own);
+        became.message.text.push_str(&self.own);
         conclusion
     }
 
@@ -63,12 +63,12 @@ impl Relay {
     /// Handles an answer with problems. If the mode allows waiting, the model is asked again.
     async fn wrong(&mut self, reply: &Reply, conclusion: &Conclusion, became: &mut Became) {
         let exchange = Arc::clone(&self.exchange);
-        let structured = exchange.asked.structured;
+        let structured = exchange.request.structured;
         if exchange.mode().holds() && conclusion.is_wrong(&exchange.settings) {
             let bad = first_bad(&self.text, &conclusion.bad(exchange.settings.least));
             let cut = if structured { 0 } else { bad.max(self.released) };
-            became.said.text = self.text.get(..cut).unwrap_or_default().to_owned();
-            let read = became.said.text.clone();
+            became.message.text = self.text.get(..cut).unwrap_or_default().to_owned();
+            let read = became.message.text.clone();
             if self.release_until(cut).await.is_err() {
                 became.what = "broken off";
                 return;
@@ -83,7 +83,7 @@ impl Relay {
                     self.go_on(&corrected).await.ok();
                     return;
                 }
-                Ok(Err(asked)) => became.asked_again(asked),
+                Ok(Err(retries)) => became.retried(retries),
             }
         }
         let instead = conclusion.instead(&exchange.settings, structured);
@@ -92,7 +92,7 @@ impl Relay {
             became.what = conclusion.passed();
         }
         if matches!(instead.words, Words::Beneath(_)) {
-            became.said.text.clone_from(&self.text);
+            became.message.text.clone_from(&self.text);
         }
         self.instead(reply, conclusion, instead).await.ok();
     }
@@ -104,7 +104,7 @@ impl Relay {
         conclusion: &Conclusion,
         instead: Instead,
     ) -> Result<(), Gone> {
-        self.write(notes::comment(&instead.told)).await?;
+        self.write(notes::comment(&instead.report)).await?;
         match instead.words {
             Words::Beneath(words) if words.is_empty() && instead.same_calls => {
                 return self.pass(reply, conclusion).await;
@@ -165,7 +165,7 @@ impl Relay {
         let read = self.text.get(..self.released).unwrap_or_default().trim();
         let text = reply.text.trim_start();
         let text = text.strip_prefix(read).filter(|_| !read.is_empty()).unwrap_or(text);
-        let comment = format!(": counterfoil {{\"corrections\":{}}}\n\n", corrected.asked.times);
+        let comment = format!(": counterfoil {{\"corrections\":{}}}\n\n", corrected.retries.times);
         self.write(comment).await?;
         let apart = self.released > 0 && !text.trim().is_empty();
         let text = format!("{}{}", if apart { "\n\n" } else { "" }, text.trim_start());

@@ -70,22 +70,22 @@ impl Choice {
         parts.within(choice, &["index", "delta", "message"])?;
         match choice.get(own) {
             None | Some(Value::Null) => Ok(()),
-            Some(said) => self.said(object(said)?, holder, parts),
+            Some(message) => self.message(object(message)?, holder, parts),
         }
     }
 
-    fn said(&mut self, said: &Members, holder: Holder, parts: &mut Parts) -> Read {
+    fn message(&mut self, message: &Members, holder: Holder, parts: &mut Parts) -> Read {
         let known = ["content", "refusal", "audio", "tool_calls", "function_call"];
-        parts.within(said, &known)?;
-        content(said, parts)?;
-        parts.say(Voice::Refusal, only_text(said, "refusal")?)?;
-        if let Some(audio) = said.get("audio").filter(|audio| !audio.is_null()) {
+        parts.within(message, &known)?;
+        content(message, parts)?;
+        parts.say(Voice::Refusal, only_text(message, "refusal")?)?;
+        if let Some(audio) = message.get("audio").filter(|audio| !audio.is_null()) {
             let audio = object(audio)?;
             parts.within(audio, &["id", "data", "expires_at", "transcript"])?;
             parts.say(Voice::Transcript, only_text(audio, "transcript")?)?;
             parts.waits = true;
         }
-        for (at, call) in list(said, "tool_calls")?.iter().enumerate() {
+        for (at, call) in list(message, "tool_calls")?.iter().enumerate() {
             self.form(Form::ToolCalls)?;
             let call = object(call)?;
             let at = match holder {
@@ -94,9 +94,9 @@ impl Choice {
             };
             self.tool_call(at, call, parts)?;
         }
-        if has(said, "function_call") {
+        if has(message, "function_call") {
             self.form(Form::FunctionCall)?;
-            let function = said.get("function_call").unwrap_or(&Value::Null);
+            let function = message.get("function_call").unwrap_or(&Value::Null);
             let call = self.call(Some(0), "")?;
             function_of(call, object(function)?, parts)?;
         }
@@ -151,8 +151,8 @@ impl Choice {
 }
 
 /// Reads words: a text, or a list of parts.
-fn content(said: &Members, parts: &mut Parts) -> Read {
-    let content = match said.get("content") {
+fn content(message: &Members, parts: &mut Parts) -> Read {
+    let content = match message.get("content") {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::String(text)) => return parts.say(Voice::Content, text),
         Some(Value::Array(content)) => content,

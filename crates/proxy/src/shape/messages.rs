@@ -36,7 +36,7 @@ enum Kind {
 }
 
 impl Reader for Blocks {
-    fn event(&mut self, event: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read {
+    fn event(&mut self, event: &Value, parts: &mut Parts, request: &ModelRequest) -> Read {
         let members = object(event)?;
         match text(members, "type") {
             "message_start" => {
@@ -53,7 +53,7 @@ impl Reader for Blocks {
                     return Err(Unreadable::Place);
                 }
                 let block = object(members.get("content_block").unwrap_or(&Value::Null))?;
-                self.begin(block, parts, asked)
+                self.begin(block, parts, request)
             }
             "content_block_delta" => {
                 parts.within(members, &["type", "index", "delta"])?;
@@ -76,11 +76,11 @@ impl Reader for Blocks {
         }
     }
 
-    fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read {
+    fn whole(&mut self, answer: &Value, parts: &mut Parts, request: &ModelRequest) -> Read {
         let members = object(answer)?;
         parts.around(members, &["content"])?;
         for block in list(members, "content")? {
-            self.begin(object(block)?, parts, asked)?;
+            self.begin(object(block)?, parts, request)?;
         }
         Ok(())
     }
@@ -95,7 +95,7 @@ impl Reader for Blocks {
 }
 
 impl Blocks {
-    fn begin(&mut self, block: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read {
+    fn begin(&mut self, block: &Members, parts: &mut Parts, request: &ModelRequest) -> Read {
         let (kind, full) = match text(block, "type") {
             "text" => {
                 parts.within(block, &["type", "text"])?;
@@ -114,7 +114,7 @@ impl Blocks {
                 (Kind::Call(call), full)
             }
             kind if THOUGHTS.contains(&kind) => (Kind::Beside, false),
-            kind if of_server(kind) && asked.server_runs_tools() => (Kind::Beside, false),
+            kind if of_server(kind) && request.server_runs_tools() => (Kind::Beside, false),
             _ => {
                 parts.odd(&Value::Object(block.clone()))?;
                 (Kind::Odd, false)

@@ -64,11 +64,11 @@ impl Shape {
         &mut self,
         name: &str,
         event: &Value,
-        asked: &ModelRequest,
+        request: &ModelRequest,
     ) -> Result<Flow, Unreadable> {
         self.name(name, object(event)?)?;
         self.parts.waits = false;
-        self.reader.event(event, &mut self.parts, asked)?;
+        self.reader.event(event, &mut self.parts, request)?;
         Ok(if self.parts.waits { Flow::Waits } else { Flow::Flows })
     }
 
@@ -98,10 +98,10 @@ impl Shape {
     pub(crate) fn whole(
         wire: Wire,
         answer: &Value,
-        asked: &ModelRequest,
+        request: &ModelRequest,
     ) -> Result<Self, Unreadable> {
         let mut shape = Self::new(wire);
-        shape.reader.whole(answer, &mut shape.parts, asked)?;
+        shape.reader.whole(answer, &mut shape.parts, request)?;
         Ok(shape)
     }
 

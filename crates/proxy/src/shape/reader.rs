@@ -62,10 +62,10 @@ impl Parts {
 /// Reads the members of one wire.
 pub(super) trait Reader: std::fmt::Debug + Send + Sync {
     /// Reads one event of a stream.
-    fn event(&mut self, event: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read;
+    fn event(&mut self, event: &Value, parts: &mut Parts, request: &ModelRequest) -> Read;
 
     /// Reads an answer that is not streamed.
-    fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read;
+    fn whole(&mut self, answer: &Value, parts: &mut Parts, request: &ModelRequest) -> Read;
 
     /// The calls of functions and custom tools, in order.
     fn calls(&self) -> Vec<ReadCall>;

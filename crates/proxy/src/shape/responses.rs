@@ -36,7 +36,7 @@ pub(super) struct Items(Vec<Item>);
 struct Item {
     id: String,
     kind: String,
-    said: Vec<Part>,
+    content: Vec<Part>,
     call: ReadCall,
     /// Its final form.
     whole: Option<Members>,
@@ -54,12 +54,12 @@ struct Part {
 }
 
 impl Reader for Items {
-    fn event(&mut self, event: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read {
+    fn event(&mut self, event: &Value, parts: &mut Parts, request: &ModelRequest) -> Read {
         let members = object(event)?;
         let kind = text(members, "type");
         match kind {
-            "response.output_item.added" => self.added(members, parts, asked),
-            "response.output_item.done" => self.done(members, parts, asked),
+            "response.output_item.added" => self.added(members, parts, request),
+            "response.output_item.done" => self.done(members, parts, request),
             "response.content_part.added" => self.part_added(members, parts),
             "response.content_part.done" => self.part_done(members, parts),
             "response.output_text.delta" => self.words(members, (Voice::Content, "delta"), parts),
@@ -70,7 +70,7 @@ impl Reader for Items {
             "response.custom_tool_call_input.delta" => self.argues(members, "custom_tool_call"),
             "response.function_call_arguments.done" => self.argued(members, "arguments"),
             "response.custom_tool_call_input.done" => self.argued(members, "input"),
-            "response.completed" | "response.incomplete" => self.ended(members, parts, asked),
+            "response.completed" | "response.incomplete" => self.ended(members, parts, request),
             "response.created" | "response.in_progress" | "response.queued" => {
                 parts.around(members, &["response"])?;
                 let response = object(members.get("response").unwrap_or(&Value::Null))?;
@@ -86,15 +86,15 @@ impl Reader for Items {
         }
     }
 
-    fn whole(&mut self, answer: &Value, parts: &mut Parts, asked: &ModelRequest) -> Read {
+    fn whole(&mut self, answer: &Value, parts: &mut Parts, request: &ModelRequest) -> Read {
         let members = object(answer)?;
         around_response(members, parts)?;
         for item in list(members, "output")? {
             let item = object(item)?;
-            self.0.push(read_item(item, parts, asked)?);
+            self.0.push(read_item(item, parts, request)?);
         }
-        for Item { said, .. } in &self.0 {
-            said.iter().try_for_each(|part| parts.say(part.voice, &part.text))?;
+        for Item { content, .. } in &self.0 {
+            content.iter().try_for_each(|part| parts.say(part.voice, &part.text))?;
         }
         // Some servers join the texts, as their client libraries do.
         match only_text(members, "output_text")? {
@@ -120,7 +120,7 @@ fn around_response(response: &Members, parts: &mut Parts) -> Read {
 }
 
 /// Reads an item that is not streamed.
-fn read_item(item: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read<Item> {
+fn read_item(item: &Members, parts: &mut Parts, request: &ModelRequest) -> Read<Item> {
     // Some servers omit the type of an item.
     let kind = match text(item, "type") {
         "" if item.contains_key("content") => "message",
@@ -129,7 +129,7 @@ fn read_item(item: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read<It
     let mut read = Item {
         id: text(item, "id").to_owned(),
         kind: kind.to_owned(),
-        said: Vec::new(),
+        content: Vec::new(),
         call: ReadCall::default(),
         whole: None,
         full: false,
@@ -139,7 +139,7 @@ fn read_item(item: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read<It
         "message" => {
             parts.within(item, &["content"])?;
             for part in list(item, "content")? {
-                read.said.extend(read_part(object(part)?, parts)?);
+                read.content.extend(read_part(object(part)?, parts)?);
             }
         }
         "function_call" | "custom_tool_call" => {
@@ -155,7 +155,7 @@ fn read_item(item: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read<It
         kind if THOUGHTS.contains(&kind) => {}
         // It asks the client to approve a call of a tool that is unknown here.
         "mcp_approval_request" => return Err(Unreadable::LooseCall),
-        kind if of_server(kind) && asked.server_runs_tools() => {}
+        kind if of_server(kind) && request.server_runs_tools() => {}
         _ => parts.odd(&Value::Object(item.clone()))?,
     }
     Ok(read)
@@ -188,30 +188,30 @@ impl Items {
         if same { Ok(item) } else { Err(Unreadable::Place) }
     }
 
-    fn added(&mut self, event: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read {
+    fn added(&mut self, event: &Members, parts: &mut Parts, request: &ModelRequest) -> Read {
         parts.around(event, &["item", "output_index"])?;
         if place(event, "output_index")? != Some(self.0.len()) {
             return Err(Unreadable::Place);
         }
-        let item = read_item(object(event.get("item").unwrap_or(&Value::Null))?, parts, asked)?;
-        if item.said.iter().any(|part| !part.text.is_empty()) {
+        let item = read_item(object(event.get("item").unwrap_or(&Value::Null))?, parts, request)?;
+        if item.content.iter().any(|part| !part.text.is_empty()) {
             return Err(Unreadable::Words);
         }
-        self.0.push(Item { said: Vec::new(), ..item });
+        self.0.push(Item { content: Vec::new(), ..item });
         Ok(())
     }
 
-    fn done(&mut self, event: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read {
+    fn done(&mut self, event: &Members, parts: &mut Parts, request: &ModelRequest) -> Read {
         parts.around(event, &["item", "output_index"])?;
         let members = object(event.get("item").unwrap_or(&Value::Null))?;
-        let ended = read_item(members, parts, asked)?;
+        let ended = read_item(members, parts, request)?;
         // Some servers send only the final form of an item.
-        if place(event, "output_index")? == Some(self.0.len()) && ended.said.is_empty() {
+        if place(event, "output_index")? == Some(self.0.len()) && ended.content.is_empty() {
             self.0.push(Item { whole: Some(members.clone()), ..ended });
             return Ok(());
         }
         let item = self.item(event)?;
-        let same = item.kind == ended.kind && item.id == ended.id && item.said == ended.said;
+        let same = item.kind == ended.kind && item.id == ended.id && item.content == ended.content;
         if !same || !item.call.ends_as(&ended.call) || !item.streamed.ends_as(members) {
             return Err(Unreadable::Repeated);
         }
@@ -228,10 +228,10 @@ impl Items {
             return if item.kind == "reasoning" { Ok(()) } else { Err(Unreadable::Place) };
         }
         let Some(part) = read_part(members, parts)? else { return Ok(()) };
-        if !part.text.is_empty() || place(event, "content_index")? != Some(item.said.len()) {
+        if !part.text.is_empty() || place(event, "content_index")? != Some(item.content.len()) {
             return Err(Unreadable::Place);
         }
-        item.said.push(part);
+        item.content.push(part);
         Ok(())
     }
 
@@ -243,7 +243,7 @@ impl Items {
             return if item.kind == "reasoning" { Ok(()) } else { Err(Unreadable::Place) };
         }
         let Some(part) = read_part(members, parts)? else { return Ok(()) };
-        let known = place(event, "content_index")?.and_then(|at| item.said.get(at));
+        let known = place(event, "content_index")?.and_then(|at| item.content.get(at));
         if known == Some(&part) { Ok(()) } else { Err(Unreadable::Repeated) }
     }
 
@@ -256,11 +256,11 @@ impl Items {
             return Err(Unreadable::Place);
         }
         // Some servers do not announce the start of a part.
-        if at == item.said.len() {
-            item.said.push(Part { voice, text: String::new() });
+        if at == item.content.len() {
+            item.content.push(Part { voice, text: String::new() });
         }
-        let last = item.said.len() == at + 1;
-        let part = item.said.get_mut(at).filter(|part| last && part.voice == voice);
+        let last = item.content.len() == at + 1;
+        let part = item.content.get_mut(at).filter(|part| last && part.voice == voice);
         part.ok_or(Unreadable::Place)?.text.push_str(more);
         parts.say(voice, more)
     }
@@ -268,7 +268,7 @@ impl Items {
     fn words_done(&mut self, event: &Members, (voice, name): (Voice, &str)) -> Read {
         let whole = Part { voice, text: only_text(event, name)?.to_owned() };
         let at = place(event, "content_index")?.unwrap_or(0);
-        if self.item(event)?.said.get(at) == Some(&whole) {
+        if self.item(event)?.content.get(at) == Some(&whole) {
             return Ok(());
         }
         Err(Unreadable::Repeated)
@@ -296,12 +296,12 @@ impl Items {
         if item.call.argues(whole) { Ok(()) } else { Err(Unreadable::Repeated) }
     }
 
-    fn ended(&mut self, event: &Members, parts: &mut Parts, asked: &ModelRequest) -> Read {
+    fn ended(&mut self, event: &Members, parts: &mut Parts, request: &ModelRequest) -> Read {
         parts.around(event, &["response"])?;
         let response = object(event.get("response").unwrap_or(&Value::Null))?;
         around_response(response, parts)?;
-        let said = only_text(response, "output_text")?;
-        if !said.is_empty() && said != parts.text {
+        let text = only_text(response, "output_text")?;
+        if !text.is_empty() && text != parts.text {
             return Err(Unreadable::Words);
         }
         let output = list(response, "output")?;
@@ -314,8 +314,9 @@ impl Items {
         }
         for (item, again) in self.0.iter().zip(output) {
             let members = object(again)?;
-            let again = read_item(members, parts, asked)?;
-            let same = item.kind == again.kind && item.id == again.id && item.said == again.said;
+            let again = read_item(members, parts, request)?;
+            let same =
+                item.kind == again.kind && item.id == again.id && item.content == again.content;
             if !same || item.call != again.call || !is_same_rest(item, members) {
                 return Err(Unreadable::Repeated);
             }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::LOOKED_UP;
 use crate::desk::{Desk, Scripted};
-use crate::said::Says::{Call, Text};
-use crate::said::{On, Says, WIRES};
 use crate::test;
+use crate::wires::Says::{Call, Text};
+use crate::wires::{On, Says, WIRES};
 
 const UNKNOWN: [Says; 2] = [Text("One moment."), Call("c1", "refund_order", "{\"id\": 7}")];
 const KNOWN: [Says; 1] = [Call("c2", "get_order", "{\"id\": 7}")];
@@ -95,12 +95,12 @@ fn what_the_operator_denies_is_not_offered_and_not_passed() {
             let says = [Call("c1", "cancel_order", "{\"id\": 7}")];
             desk.next(Scripted::stream(&on.stream(&says)));
             let request = on.request("Cancel 7.", &[LOOKED_UP]);
-            let told = desk.ask(on.path(), &request).await;
-            assert_eq!(told.headers["counterfoil-tools"], "1 of 2");
+            let response = desk.ask(on.path(), &request).await;
+            assert_eq!(response.headers["counterfoil-tools"], "1 of 2");
             let heard = desk.heard().remove(0).text;
             assert!(!heard.contains("\"cancel_order\"") && heard.contains("get_order"), "{heard}");
-            let reply = on.read(&told.text);
-            assert!(reply.calls.is_empty(), "{on:?} {}", told.text);
+            let reply = on.read(&response.text);
+            assert!(reply.calls.is_empty(), "{on:?} {}", response.text);
             assert!(reply.text.contains("cancel_order"), "{}", reply.text);
         }
     });
@@ -167,10 +167,10 @@ fn room_to_think_ends_here() {
                 let mut request = on.request("Is it?", &[]);
                 request["stream"] = json!(streams);
                 desk.next(scripted(on, streams, &says));
-                let told = desk.ask(on.path(), &request).await;
+                let response = desk.ask(on.path(), &request).await;
                 assert!(desk.heard()[0].text.contains("_tafc_think"));
-                assert!(!told.text.contains("secret"), "{}", told.text);
-                let reply = on.read(&told.text);
+                assert!(!response.text.contains("secret"), "{}", response.text);
+                let reply = on.read(&response.text);
                 assert_eq!(reply.calls[0].arguments.as_str(), "{\"id\":7}", "{on:?}");
                 assert_eq!(reply.text, "One moment.");
                 assert_eq!(reply.stop, Stop::Calls);
@@ -190,10 +190,10 @@ fn a_call_that_is_only_thinking_is_not_passed() {
                 request["stream"] = json!(streams);
                 desk.next(scripted(on, streams, &says));
                 desk.next(scripted(on, streams, &says));
-                let told = desk.ask(on.path(), &request).await;
-                assert!(!told.text.contains("secret"), "{}", told.text);
-                let reply = on.read(&told.text);
-                assert!(reply.calls.is_empty(), "{on:?} {streams} {}", told.text);
+                let response = desk.ask(on.path(), &request).await;
+                assert!(!response.text.contains("secret"), "{}", response.text);
+                let reply = on.read(&response.text);
+                assert!(reply.calls.is_empty(), "{on:?} {streams} {}", response.text);
                 assert!(reply.text.contains("only your thoughts"), "{}", reply.text);
             }
         }
@@ -258,9 +258,9 @@ fn a_call_in_a_text_is_judged_like_any_other() {
                     for _ in 0..4 {
                         desk.next(scripted(on, streams, &[Text(text)]));
                     }
-                    let told = desk.ask(on.path(), &request).await;
-                    let passed = told.text.contains(part);
-                    assert_eq!(passed, !denied, "{on:?} {streams} {text}: {}", told.text);
+                    let response = desk.ask(on.path(), &request).await;
+                    let passed = response.text.contains(part);
+                    assert_eq!(passed, !denied, "{on:?} {streams} {text}: {}", response.text);
                 }
             }
         }

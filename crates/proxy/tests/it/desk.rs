@@ -152,13 +152,13 @@ impl Desk {
         headers: &[(&str, &str)],
         body: &Value,
     ) -> ClientResponse {
-        told(self.send(path, headers, &body.to_string()).await).await
+        received(self.send(path, headers, &body.to_string()).await).await
     }
 
     /// What an operator sees.
     pub(super) async fn own(&self, what: &str) -> Value {
-        let told = told(self.send(&format!("/counterfoil/{what}"), &[], "").await).await;
-        serde_json::from_str(&told.text).unwrap()
+        let response = received(self.send(&format!("/counterfoil/{what}"), &[], "").await).await;
+        serde_json::from_str(&response.text).unwrap()
     }
 
     /// Waits until this number of answers are recorded.
@@ -196,7 +196,7 @@ impl Desk {
     }
 }
 
-pub(super) async fn told(response: Response<Incoming>) -> ClientResponse {
+pub(super) async fn received(response: Response<Incoming>) -> ClientResponse {
     let (head, mut body) = response.into_parts();
     let (mut bytes, mut broke) = (Vec::new(), false);
     while let Some(frame) = body.frame().await {
@@ -221,15 +221,15 @@ async fn server() -> Server {
     let script: Arc<Mutex<VecDeque<Scripted>>> = Arc::default();
     let heard: Arc<Mutex<Vec<Heard>>> = Arc::default();
     let left: Arc<Mutex<usize>> = Arc::default();
-    let (answers, asked, gone) = (Arc::clone(&script), Arc::clone(&heard), Arc::clone(&left));
+    let (answers, requests, gone) = (Arc::clone(&script), Arc::clone(&heard), Arc::clone(&left));
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            let (answers, asked, gone) =
-                (Arc::clone(&answers), Arc::clone(&asked), Arc::clone(&gone));
+            let (answers, requests, gone) =
+                (Arc::clone(&answers), Arc::clone(&requests), Arc::clone(&gone));
             tokio::spawn(async move {
                 let mut stream = BufReader::new(stream);
                 let Some(request) = read(&mut stream).await else { return };
-                asked.lock().unwrap().push(request);
+                requests.lock().unwrap().push(request);
                 let scripted = answers.lock().unwrap().pop_front().unwrap_or_default();
                 if write(stream.get_mut(), scripted).await.is_err() {
                     *gone.lock().unwrap() += 1;

@@ -7,10 +7,10 @@ use counterfoil_proxy::{OnTimeout, ProxyMode, ProxyOptions};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::desk::{Desk, Scripted, told};
-use crate::said::Says::Text;
-use crate::said::{On, WIRES};
+use crate::desk::{Desk, Scripted, received};
 use crate::test;
+use crate::wires::Says::Text;
+use crate::wires::{On, WIRES};
 use crate::{LOOKED_UP, MODES};
 
 #[test]
@@ -22,9 +22,9 @@ fn errors_of_a_server_pass_as_they_are() {
                 for status in [400, 401, 429, 500, 529] {
                     let body = "{\"error\":{\"message\":\"no\"}}";
                     desk.next(Scripted::status(status, body));
-                    let told = desk.ask(on.path(), &on.request("Hi", &[])).await;
-                    assert_eq!((told.status, told.text.as_str()), (status, body));
-                    assert_eq!(told.headers["x-odd"], "1");
+                    let response = desk.ask(on.path(), &on.request("Hi", &[])).await;
+                    assert_eq!((response.status, response.text.as_str()), (status, body));
+                    assert_eq!(response.headers["x-odd"], "1");
                 }
             }
         }
@@ -40,10 +40,10 @@ fn a_stream_that_breaks_off_is_no_whole_answer() {
                 let stream = on.stream(&[Text("Order 7 is shipped. It is on its way to you.")]);
                 let half = stream.split("way").next().unwrap();
                 desk.next(Scripted { breaks: true, ..Scripted::cut(half, 30) });
-                let told = desk.ask(on.path(), &on.request("Is it?", &[LOOKED_UP])).await;
-                assert!(told.broke, "{mode:?} {on:?}");
+                let response = desk.ask(on.path(), &on.request("Is it?", &[LOOKED_UP])).await;
+                assert!(response.broke, "{mode:?} {on:?}");
                 let came = if mode == ProxyMode::Block { "shipped" } else { "its" };
-                assert!(told.text.contains(came), "{mode:?} {on:?} {}", told.text);
+                assert!(response.text.contains(came), "{mode:?} {on:?} {}", response.text);
                 let status = desk.answers(1).await;
                 assert_eq!(status["answers"]["broken off"], 1, "{status}");
             }
@@ -65,12 +65,12 @@ fn what_cannot_be_read_passes_or_is_held() {
                 let stream = on.stream(&[Text("I have cancelled order 7.")]);
                 let broken = stream.replacen("data: {", "data: {]", 4);
                 desk.next(Scripted::cut(&broken, 64));
-                let told = desk.ask(on.path(), &on.request("Cancel 7.", &[LOOKED_UP])).await;
+                let response = desk.ask(on.path(), &on.request("Cancel 7.", &[LOOKED_UP])).await;
                 if held {
-                    assert!(!told.text.contains("order 7."), "{}", told.text);
-                    assert!(told.text.contains("could not be judged"), "{}", told.text);
+                    assert!(!response.text.contains("order 7."), "{}", response.text);
+                    assert!(response.text.contains("could not be judged"), "{}", response.text);
                 } else {
-                    let (came, own) = without_comments(&told.text);
+                    let (came, own) = without_comments(&response.text);
                     assert_eq!(came, broken, "{mode:?} {on:?}");
                     // Nothing unread is passed on silently.
                     let says = own.contains("\"not_judged\":\"an event cannot be read\"")
@@ -83,9 +83,9 @@ fn what_cannot_be_read_passes_or_is_held() {
                 let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
                 request["stream"] = json!(false);
                 desk.next(Scripted::status(200, "{\"odd\": true}"));
-                let told = desk.ask(on.path(), &request).await;
-                assert_eq!(told.status, if held { 502 } else { 200 });
-                let found = told.headers.get("counterfoil-findings");
+                let response = desk.ask(on.path(), &request).await;
+                assert_eq!(response.status, if held { 502 } else { 200 });
+                let found = response.headers.get("counterfoil-findings");
                 let says = found.is_some_and(|f| f.to_str().unwrap().contains("not_judged"));
                 assert_eq!(says, !held && mode != ProxyMode::Observe, "{mode:?} {on:?}");
             }
@@ -106,17 +106,17 @@ fn requests_that_cannot_be_read_are_their_servers_affair() {
         for mode in [ProxyMode::Correct, ProxyMode::Block] {
             let strict = Desk::new(mode).await;
             for body in ["{", "[1]", "\"x\""] {
-                let told = told(strict.send(On::Chat.path(), &[], body).await).await;
-                assert_eq!(told.status, 400);
-                assert!(told.text.contains("could not be judged"), "{}", told.text);
+                let response = received(strict.send(On::Chat.path(), &[], body).await).await;
+                assert_eq!(response.status, 400);
+                assert!(response.text.contains("could not be judged"), "{}", response.text);
             }
             assert!(strict.heard().is_empty());
         }
         let desk = Desk::new(ProxyMode::Annotate).await;
         for body in ["{", "[1]", "{\"messages\": 7}", "\"x\"", "{\"messages\":[{\"role\":7}]}"] {
             desk.next(Scripted::status(400, "{\"error\":{\"message\":\"what?\"}}"));
-            let told = told(desk.send(On::Chat.path(), &[], body).await).await;
-            assert_eq!(told.status, 400);
+            let response = received(desk.send(On::Chat.path(), &[], body).await).await;
+            assert_eq!(response.status, 400);
             assert_eq!(desk.heard().last().unwrap().text, body);
         }
     });
@@ -131,13 +131,13 @@ fn a_million_tools_are_read() {
         request["tools"] = json!(vec![tool; 200_000]);
         let stream = On::Chat.stream(&[Text("Yes.")]);
         desk.next(Scripted::stream(&stream));
-        let told = desk.ask(On::Chat.path(), &request).await;
-        assert_eq!(told.text, stream);
+        let response = desk.ask(On::Chat.path(), &request).await;
+        assert_eq!(response.text, stream);
         let options = ProxyOptions { max_body_bytes: 1000, ..ProxyOptions::default() };
         let desk = Desk::with(options, GuardSettings::default()).await;
-        let told = desk.ask(On::Messages.path(), &request).await;
-        assert_eq!(told.status, 413);
-        assert!(told.text.starts_with("{\"type\":\"error\""), "{}", told.text);
+        let response = desk.ask(On::Messages.path(), &request).await;
+        assert_eq!(response.status, 413);
+        assert!(response.text.starts_with("{\"type\":\"error\""), "{}", response.text);
         assert!(desk.heard().is_empty());
     });
 }
@@ -179,12 +179,12 @@ fn a_server_that_is_not_there_is_an_error_of_the_wire() {
         };
         desk.proxy.reload(away.resolve(|_| None).unwrap());
         for on in WIRES {
-            let told = desk.ask(on.path(), &on.request("Hi", &[])).await;
-            assert_eq!(told.status, 502);
+            let response = desk.ask(on.path(), &on.request("Hi", &[])).await;
+            assert_eq!(response.status, 502);
             assert!(
-                told.text.contains("127.0.0.1:9") && told.text.contains("error"),
+                response.text.contains("127.0.0.1:9") && response.text.contains("error"),
                 "{}",
-                told.text
+                response.text
             );
         }
         assert_eq!(desk.answers(3).await["answers"]["no answer"], 3);
@@ -199,8 +199,8 @@ fn silence_ends() {
         let stream = On::Chat.stream(&[Text("Order 7 is shipped. Yes.")]);
         let scripted = Scripted::cut(&stream, stream.len() / 2);
         desk.next(Scripted { pause: Duration::from_secs(5), ..scripted });
-        let told = desk.ask(On::Chat.path(), &On::Chat.request("Is it?", &[LOOKED_UP])).await;
-        assert!(told.broke);
+        let response = desk.ask(On::Chat.path(), &On::Chat.request("Is it?", &[LOOKED_UP])).await;
+        assert!(response.broke);
     });
 }
 
@@ -220,8 +220,13 @@ fn too_much_to_hold_is_not_held_in_memory() {
             let stream = On::Messages.stream(&[Text(words.leak())]);
             desk.next(Scripted::cut(&stream, 500));
             let request = On::Messages.request("Is it?", &[LOOKED_UP]);
-            let told = desk.ask(On::Messages.path(), &request).await;
-            assert_eq!(without_comments(&told.text).0 == stream, passes, "{}", told.text.len());
+            let response = desk.ask(On::Messages.path(), &request).await;
+            assert_eq!(
+                without_comments(&response.text).0 == stream,
+                passes,
+                "{}",
+                response.text.len()
+            );
         }
     });
 }
@@ -247,9 +252,14 @@ fn a_judgement_that_is_late_passes_or_is_waited_for() {
             let desk = Desk::with(options, GuardSettings::default()).await;
             let stream = On::Chat.stream(&lie);
             desk.next(Scripted::stream(&stream));
-            let told =
+            let response =
                 desk.ask(On::Chat.path(), &On::Chat.request("Cancel 7.", &[LOOKED_UP])).await;
-            assert_eq!(told.text == stream, passes, "{mode:?} {on_timeout:?}: {}", told.text);
+            assert_eq!(
+                response.text == stream,
+                passes,
+                "{mode:?} {on_timeout:?}: {}",
+                response.text
+            );
             let status = desk.answers(1).await;
             assert_eq!(status["answers"]["not judged"] == 1, passes, "{status}");
         }

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::LOOKED_UP;
 use crate::desk::{Desk, Scripted};
-use crate::said::Says::{Call, Text};
-use crate::said::{On, WIRES};
 use crate::test;
+use crate::wires::Says::{Call, Text};
+use crate::wires::{On, WIRES};
 
 const LIE: &str = "I have cancelled order 7.";
 
@@ -125,21 +125,22 @@ fn streams() -> Vec<(On, String)> {
 }
 
 #[test]
-fn nothing_passes_where_nobody_judges() {
+fn nothing_passes_without_being_judged() {
     test(async {
         for (on, stream) in streams() {
             for size in [1_000_000, 11] {
                 let desk = Desk::new(ProxyMode::Block).await;
                 desk.next(Scripted::cut(&stream, size));
                 desk.next(Scripted::stream(&on.stream(&[Text("No.")])));
-                let told = desk.ask(on.path(), &on.request("Cancel 7.", &[LOOKED_UP])).await;
+                let response = desk.ask(on.path(), &on.request("Cancel 7.", &[LOOKED_UP])).await;
                 assert!(
-                    !told.text.contains("have cancelled order"),
+                    !response.text.contains("have cancelled order"),
                     "{on:?}\n{stream}\n=>\n{}",
-                    told.text
+                    response.text
                 );
-                let named = told.text.contains("rm_rf") && !told.text.contains("call to `rm_rf`");
-                assert!(!named, "{on:?}\n{stream}\n=>\n{}", told.text);
+                let named =
+                    response.text.contains("rm_rf") && !response.text.contains("call to `rm_rf`");
+                assert!(!named, "{on:?}\n{stream}\n=>\n{}", response.text);
             }
         }
     });
@@ -194,7 +195,7 @@ fn pieces() -> Vec<(On, Value)> {
 }
 
 #[test]
-fn nothing_passes_in_one_piece_where_nobody_judges() {
+fn nothing_passes_in_one_piece_without_being_judged() {
     test(async {
         for (on, answer) in pieces() {
             for status in [200, 203] {
@@ -203,10 +204,15 @@ fn nothing_passes_in_one_piece_where_nobody_judges() {
                 desk.next(Scripted::json(&on.whole(&[Text("No.")])));
                 let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
                 request["stream"] = json!(false);
-                let told = desk.ask(on.path(), &request).await;
-                assert!(!told.text.contains("have cancelled order"), "{answer}\n=>\n{}", told.text);
-                let named = told.text.contains("rm_rf") && !told.text.contains("call to `rm_rf`");
-                assert!(!named, "{answer}\n=>\n{}", told.text);
+                let response = desk.ask(on.path(), &request).await;
+                assert!(
+                    !response.text.contains("have cancelled order"),
+                    "{answer}\n=>\n{}",
+                    response.text
+                );
+                let named =
+                    response.text.contains("rm_rf") && !response.text.contains("call to `rm_rf`");
+                assert!(!named, "{answer}\n=>\n{}", response.text);
             }
         }
     });
@@ -259,8 +265,8 @@ fn honest_servers_may_say_more() {
             let stream = with(on, &events);
             let desk = Desk::new(ProxyMode::Block).await;
             desk.next(Scripted::stream(&stream));
-            let told = desk.ask(on.path(), &on.request("Is it?", &[LOOKED_UP])).await;
-            assert_eq!(told.text, stream, "{on:?} {events}");
+            let response = desk.ask(on.path(), &on.request("Is it?", &[LOOKED_UP])).await;
+            assert_eq!(response.text, stream, "{on:?} {events}");
         }
         // A tool whose argument is plain text.
         let call = json!({ "index": 0, "id": "a", "type": "custom",
@@ -279,16 +285,17 @@ fn honest_servers_may_say_more() {
         {
             desk.next(Scripted::stream(&On::Chat.stream(&says)));
         }
-        let told = desk.ask(On::Chat.path(), &On::Chat.request("Is it?", &[])).await;
-        assert_eq!(On::Chat.read(&told.text).calls[0].tool, "get_order");
+        let response = desk.ask(On::Chat.path(), &On::Chat.request("Is it?", &[])).await;
+        assert_eq!(On::Chat.read(&response.text).calls[0].tool, "get_order");
     });
 }
 
 #[test]
 fn what_a_server_says_about_an_answer_is_judged() {
     test(async {
-        for (said, passes) in [("The model declined to go on.", true), (LIE, false)] {
-            let details = json!({ "type": "refusal", "category": "cyber", "explanation": said });
+        for (explanation, passes) in [("The model declined to go on.", true), (LIE, false)] {
+            let details =
+                json!({ "type": "refusal", "category": "cyber", "explanation": explanation });
             let on = On::Messages;
             for streams in [true, false] {
                 let desk = Desk::new(ProxyMode::Block).await;
@@ -308,8 +315,13 @@ fn what_a_server_says_about_an_answer_is_judged() {
                         Scripted::json(&answer)
                     }
                 });
-                let told = desk.ask(on.path(), &request).await;
-                assert_eq!(told.text.contains(said), passes, "{streams} {}", told.text);
+                let response = desk.ask(on.path(), &request).await;
+                assert_eq!(
+                    response.text.contains(explanation),
+                    passes,
+                    "{streams} {}",
+                    response.text
+                );
             }
         }
     });

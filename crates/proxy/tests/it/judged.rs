@@ -9,9 +9,9 @@ use counterfoil_proxy::{ProxyMode, ProxyOptions};
 use serde_json::json;
 
 use crate::desk::{ClientResponse, Desk, Scripted};
-use crate::said::Says::{Call, Text};
-use crate::said::{On, Says, WIRES};
 use crate::test;
+use crate::wires::Says::{Call, Text};
+use crate::wires::{On, Says, WIRES};
 use crate::{LOOKED_UP, MODES};
 
 /// No rule checks the weight of an order.
@@ -22,7 +22,7 @@ const HONEST: [Says; 1] = [Text("I looked. Order 7 is shipped.")];
 #[derive(Default)]
 struct Reads {
     away: bool,
-    asked: AtomicUsize,
+    prompts: AtomicUsize,
 }
 
 impl Judge for Reads {
@@ -31,7 +31,7 @@ impl Judge for Reads {
     }
 
     fn ask(&self, prompt: &Prompt) -> Result<Reply, String> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        self.prompts.fetch_add(1, Ordering::Relaxed);
         if self.away {
             return Err("it is away".to_owned());
         }
@@ -52,7 +52,7 @@ async fn desk(mode: ProxyMode, away: bool) -> (Desk, Arc<Reads>) {
     (Desk::with_guard(options, Guard::builder().answer_judge(Arc::new(live))).await, judge)
 }
 
-async fn told(desk: &Desk, on: On, says: &[Says], streams: bool) -> ClientResponse {
+async fn answered(desk: &Desk, on: On, says: &[Says], streams: bool) -> ClientResponse {
     let mut request = on.request("What is with order 7?", &[LOOKED_UP]);
     request["stream"] = json!(streams);
     desk.next(match streams {
@@ -68,15 +68,15 @@ fn a_lie_is_annotated_or_held_before_a_word_of_it_leaves() {
         for mode in [ProxyMode::Annotate, ProxyMode::Block] {
             let (desk, _) = desk(mode, false).await;
             for (on, streams) in WIRES.iter().flat_map(|on| [(*on, true), (*on, false)]) {
-                let told = told(&desk, on, &LIE, streams).await;
-                let noted = told.text.contains("JUDGE") && told.text.contains("shipped");
+                let response = answered(&desk, on, &LIE, streams).await;
+                let noted = response.text.contains("JUDGE") && response.text.contains("shipped");
                 match mode {
                     ProxyMode::Block => assert!(
-                        !told.text.contains("nice day") && !told.text.contains("Order 7"),
+                        !response.text.contains("nice day") && !response.text.contains("Order 7"),
                         "{on:?} {streams}: {}",
-                        told.text
+                        response.text
                     ),
-                    _ => assert!(noted, "{on:?} {streams}: {}", told.text),
+                    _ => assert!(noted, "{on:?} {streams}: {}", response.text),
                 }
             }
         }
@@ -84,7 +84,7 @@ fn a_lie_is_annotated_or_held_before_a_word_of_it_leaves() {
 }
 
 #[test]
-fn honest_answers_pass_and_a_judge_that_is_away_blocks_nobody() {
+fn honest_answers_pass_and_a_judge_that_is_away_blocks_nothing() {
     test(async {
         for (mode, away) in MODES.iter().flat_map(|mode| [(*mode, false), (*mode, true)]) {
             let (desk, judge) = desk(mode, away).await;
@@ -94,24 +94,24 @@ fn honest_answers_pass_and_a_judge_that_is_away_blocks_nobody() {
                     true => on.stream(says),
                     false => on.whole(says).to_string(),
                 };
-                let told = told(&desk, on, says, streams).await;
-                assert_eq!(told.text, expected, "{mode:?} {on:?} {streams}");
+                let response = answered(&desk, on, says, streams).await;
+                assert_eq!(response.text, expected, "{mode:?} {on:?} {streams}");
             }
             // If everything is passed on at once, the judge is asked afterwards.
-            let asked = judge.asked.load(Ordering::Relaxed);
-            assert!(asked > 0 || mode == ProxyMode::Observe, "{mode:?}");
+            let prompts = judge.prompts.load(Ordering::Relaxed);
+            assert!(prompts > 0 || mode == ProxyMode::Observe, "{mode:?}");
         }
     });
 }
 
 /// An answer with a call does not end the turn.
 #[test]
-fn nobody_is_asked_while_the_agent_works() {
+fn no_judge_is_consulted_while_the_agent_works() {
     test(async {
         let (desk, judge) = desk(ProxyMode::Block, false).await;
         let says = [Text("I will look."), Call("c1", "get_order", "{\"id\": 7}")];
-        told(&desk, WIRES[0], &says, true).await;
-        told(&desk, WIRES[0], &[Text("")], true).await;
-        assert_eq!(judge.asked.load(Ordering::Relaxed), 0);
+        answered(&desk, WIRES[0], &says, true).await;
+        answered(&desk, WIRES[0], &[Text("")], true).await;
+        assert_eq!(judge.prompts.load(Ordering::Relaxed), 0);
     });
 }

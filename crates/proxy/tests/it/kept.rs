@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use crate::LOOKED_UP;
 use crate::desk::{Desk, Scripted};
-use crate::said::Says::{Call, Text};
-use crate::said::{On, Says};
 use crate::test;
+use crate::wires::Says::{Call, Text};
+use crate::wires::{On, Says};
 
 const LIE: &str = "I have cancelled order 7.";
 
@@ -41,7 +41,7 @@ fn results_of_kept_calls_prove_what_did_not_happen() {
     let stranger = json!([{ "type": "function_call_output", "call_id": "x", "output": result }]);
     test(async move {
         for streams in [true, false] {
-            for (first, second, output, said, passes) in [
+            for (first, second, output, words, passes) in [
                 (("", ""), ("previous_response_id", "resp_a"), &output, LIE, false),
                 (("conversation", "conv_1"), ("conversation", "conv_1"), &output, LIE, false),
                 (
@@ -60,15 +60,16 @@ fn results_of_kept_calls_prove_what_did_not_happen() {
                 let user = json!([{ "role": "user", "content": "Look at order 7." }]);
                 desk.ask(On::Responses.path(), &request(&user, first, streams)).await;
                 desk.answers(1).await;
-                desk.next(answer("resp_b", &[Text(said)], streams));
-                let told = desk.ask(On::Responses.path(), &request(output, second, streams)).await;
-                let reply = format!("{:?}", told.text.replace("\",\"", ""));
+                desk.next(answer("resp_b", &[Text(words)], streams));
+                let response =
+                    desk.ask(On::Responses.path(), &request(output, second, streams)).await;
+                let reply = format!("{:?}", response.text.replace("\",\"", ""));
                 let delivered = match streams {
                     true => {
-                        told.text.contains("response.completed")
-                            && !told.text.contains("Counterfoil")
+                        response.text.contains("response.completed")
+                            && !response.text.contains("Counterfoil")
                     }
-                    false => told.text.contains(said),
+                    false => response.text.contains(words),
                 };
                 assert_eq!(delivered, passes, "{streams} {second:?} {reply}");
             }
@@ -84,9 +85,9 @@ fn a_conversation_that_begins_in_the_middle_stays_incomplete() {
         let user = json!([{ "role": "user", "content": "And?" }]);
         for (previous, id, says) in [("resp_0", "resp_a", "Hello."), ("resp_a", "resp_b", LIE)] {
             desk.next(answer(id, &[Text(says)], false));
-            let asked = request(&user, ("previous_response_id", previous), false);
-            let told = desk.ask(On::Responses.path(), &asked).await;
-            assert!(told.text.contains(says), "{}", told.text);
+            let body = request(&user, ("previous_response_id", previous), false);
+            let response = desk.ask(On::Responses.path(), &body).await;
+            assert!(response.text.contains(says), "{}", response.text);
             desk.answers(1).await;
         }
     });
@@ -104,9 +105,9 @@ fn a_request_that_follows_at_once_is_linked() {
             desk.next(answer(&id, &[Text("Hello.")], streams));
             desk.ask(On::Responses.path(), &request(&user("Hello"), ("", ""), streams)).await;
             desk.next(answer(&format!("resp_{round}b"), &[Text(LIE)], false));
-            let asked = request(&user("Well?"), ("previous_response_id", &id), false);
-            let told = desk.ask(On::Responses.path(), &asked).await;
-            assert!(!told.text.contains(LIE), "{round} {}", told.text);
+            let body = request(&user("Well?"), ("previous_response_id", &id), false);
+            let response = desk.ask(On::Responses.path(), &body).await;
+            assert!(!response.text.contains(LIE), "{round} {}", response.text);
         }
     });
 }

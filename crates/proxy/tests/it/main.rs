@@ -10,11 +10,11 @@ mod kept;
 mod native;
 mod operators;
 mod paths;
-mod said;
 mod shapes;
 #[cfg(feature = "otel")]
 mod spans;
 mod verdicts;
+mod wires;
 
 use counterfoil_proxy::ProxyMode;
 

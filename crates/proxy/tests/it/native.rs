@@ -5,11 +5,11 @@ use counterfoil_proxy::{ProxyMode, ProxyOptions};
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Scripted};
-use crate::said::On;
-use crate::said::Says::Call;
 use crate::test;
+use crate::wires::On;
+use crate::wires::Says::Call;
 
-/// Nothing may contain `PRODDB`, and nobody may read `/etc/shadow`.
+/// Nothing may contain `PRODDB`, and no one may read `/etc/shadow`.
 fn denying() -> GuardSettings {
     let options: Value = json!({ "policy": {
         "enabled": true, "default_effect": "allow",
@@ -75,9 +75,9 @@ fn everything_that_a_native_call_does_is_judged() {
             let item = call(kind, &members);
             desk.next(Scripted::json(&response(std::slice::from_ref(&item))));
             let tools = json!([{ "type": kind.trim_end_matches("_call") }]);
-            let told = desk.ask(On::Responses.path(), &request(&tools)).await;
-            let delivered = told.text.contains("\"call_id\"");
-            assert_eq!(delivered, passes, "{item} {}", told.text);
+            let response = desk.ask(On::Responses.path(), &request(&tools)).await;
+            let delivered = response.text.contains("\"call_id\"");
+            assert_eq!(delivered, passes, "{item} {}", response.text);
         }
     });
 }
@@ -132,7 +132,7 @@ fn a_native_call_may_come_in_pieces() {
         json!({ "type": format!("response.apply_patch_call_operation_diff.{step}"),
             "output_index": 0, "item_id": "i", name: text })
     };
-    let said = |text: &str| {
+    let typed = |text: &str| {
         vec![
             of_shell("added", "command", ""),
             of_shell("delta", "delta", text),
@@ -143,8 +143,8 @@ fn a_native_call_may_come_in_pieces() {
         |text: &str| vec![of_patch("delta", "delta", text), of_patch("done", "diff", text)];
     test(async move {
         for (item, parts, passes) in [
-            (&shell, said(command), true),
-            (&shell, said("rm -rf /srv/data"), false),
+            (&shell, typed(command), true),
+            (&shell, typed("rm -rf /srv/data"), false),
             (&patch, patched("@@\n-one\n+another one\n"), true),
             (&patch, patched("@@\n-one\n+something else\n"), false),
         ] {
@@ -152,11 +152,11 @@ fn a_native_call_may_come_in_pieces() {
             let stream = streamed(item, &parts);
             desk.next(Scripted::stream(&stream));
             let kind = item["type"].as_str().unwrap().trim_end_matches("_call");
-            let mut asked = request(&json!([{ "type": kind }]));
-            asked["stream"] = json!(true);
-            let told = desk.ask(On::Responses.path(), &asked).await;
-            assert_eq!(told.text == stream, passes, "{}", told.text);
-            assert!(passes || !told.text.contains("call_id"), "{}", told.text);
+            let mut body = request(&json!([{ "type": kind }]));
+            body["stream"] = json!(true);
+            let response = desk.ask(On::Responses.path(), &body).await;
+            assert_eq!(response.text == stream, passes, "{}", response.text);
+            assert!(passes || !response.text.contains("call_id"), "{}", response.text);
         }
     });
 }
@@ -175,8 +175,8 @@ fn tools_of_a_namespace_are_offered() {
         for (name, passes) in [("list_open", true), ("list_all", false)] {
             let desk = desk(ProxyMode::Block).await;
             desk.next(Scripted::json(&response(&[item(name)])));
-            let told = desk.ask(On::Responses.path(), &request(&tools)).await;
-            assert_eq!(told.text.contains("\"call_id\""), passes, "{}", told.text);
+            let response = desk.ask(On::Responses.path(), &request(&tools)).await;
+            assert_eq!(response.text.contains("\"call_id\""), passes, "{}", response.text);
         }
     });
 }
@@ -188,17 +188,22 @@ fn a_request_that_offers_nothing_gets_no_call() {
         "arguments": "{}", "status": "completed" });
     test(async move {
         for item in [&shell, &function] {
-            for (mut asked, passes) in [
+            for (mut body, passes) in [
                 (request(&json!([])), false),
                 (json!({ "model": "m-1", "input": "Do it." }), false),
                 // The server keeps its tools.
                 (json!({ "model": "m-1", "input": "Do it.", "prompt": { "id": "p" } }), true),
             ] {
-                asked["stream"] = json!(false);
+                body["stream"] = json!(false);
                 let desk = desk(ProxyMode::Block).await;
                 desk.next(Scripted::json(&response(std::slice::from_ref(item))));
-                let told = desk.ask(On::Responses.path(), &asked).await;
-                assert_eq!(told.text.contains("\"call_id\""), passes, "{asked} {}", told.text);
+                let response = desk.ask(On::Responses.path(), &body).await;
+                assert_eq!(
+                    response.text.contains("\"call_id\""),
+                    passes,
+                    "{body} {}",
+                    response.text
+                );
             }
         }
     });
@@ -209,16 +214,16 @@ fn older_requests_offer_functions() {
     let says = [Call("c1", "get_order", "{\"id\": 7}")];
     test(async move {
         let desk = desk(ProxyMode::Block).await;
-        let mut asked = On::Chat.request("Look at 7.", &[]);
-        asked["stream"] = json!(false);
-        let tools = asked.as_object_mut().unwrap().remove("tools").unwrap();
+        let mut body = On::Chat.request("Look at 7.", &[]);
+        body["stream"] = json!(false);
+        let tools = body.as_object_mut().unwrap().remove("tools").unwrap();
         let functions: Vec<&Value> =
             tools.as_array().unwrap().iter().map(|tool| &tool["function"]).collect();
-        let mut older = asked.clone();
+        let mut older = body.clone();
         older["functions"] = json!(functions);
-        for (asked, passes) in [(&asked, false), (&older, true), (&asked, false)] {
+        for (body, passes) in [(&body, false), (&older, true), (&body, false)] {
             desk.next(Scripted::json(&On::Chat.whole(&says)));
-            let reply = desk.ask(On::Chat.path(), asked).await.text;
+            let reply = desk.ask(On::Chat.path(), body).await.text;
             assert_eq!(reply.contains("\"tool_calls\":["), passes, "{reply}");
         }
     });
@@ -245,12 +250,12 @@ fn the_servers_own_tools_run_though_another_tool_is_removed() {
         let options = ProxyOptions { mode: ProxyMode::Block, ..ProxyOptions::default() };
         let desk = Desk::with(options, settings).await;
         desk.next(Scripted::json(&searched));
-        let mut asked = On::Messages.request("How is the weather?", &[]);
-        asked["stream"] = json!(false);
+        let mut body = On::Messages.request("How is the weather?", &[]);
+        body["stream"] = json!(false);
         let own = json!({ "type": "web_search_20250305", "name": "web_search" });
-        asked["tools"].as_array_mut().unwrap().push(own);
-        let told = desk.ask(On::Messages.path(), &asked).await;
-        assert_eq!(told.headers["counterfoil-tools"], "2 of 3");
-        assert!(told.text.contains("It is sunny"), "{} {}", told.status, told.text);
+        body["tools"].as_array_mut().unwrap().push(own);
+        let response = desk.ask(On::Messages.path(), &body).await;
+        assert_eq!(response.headers["counterfoil-tools"], "2 of 3");
+        assert!(response.text.contains("It is sunny"), "{} {}", response.status, response.text);
     });
 }

@@ -6,10 +6,10 @@ use counterfoil_guard::GuardSettings;
 use counterfoil_proxy::{KeyProvider, ProxyMode, ProxyOptions, VirtualKeyOptions};
 use serde_json::json;
 
-use crate::desk::{Desk, Scripted, told};
-use crate::said::Says::{Call, Text};
-use crate::said::{On, WIRES};
+use crate::desk::{Desk, Scripted, received};
 use crate::test;
+use crate::wires::Says::{Call, Text};
+use crate::wires::{On, WIRES};
 use crate::{CANCELLED, LOOKED_UP};
 
 #[test]
@@ -70,14 +70,14 @@ fn what_the_server_keeps_is_remembered() {
         let other = claim.replace("resp_3", "resp_4");
         // Nothing is proven about a conversation that is not remembered; about a remembered one, it
         // is.
-        for (previous, said, passes) in
+        for (previous, stream, passes) in
             [("resp_1", &claim, true), ("resp_0", &other, true), ("resp_2", &other, false)]
         {
             let mut request = on.request("And?", &[]);
             request["previous_response_id"] = json!(previous);
-            desk.next(Scripted::stream(said));
-            let told = desk.ask(on.path(), &request).await;
-            assert_eq!(told.text == *said, passes, "{previous}: {}", told.text);
+            desk.next(Scripted::stream(stream));
+            let response = desk.ask(on.path(), &request).await;
+            assert_eq!(response.text == *stream, passes, "{previous}: {}", response.text);
         }
     });
 }
@@ -94,13 +94,13 @@ fn a_compacted_history_keeps_its_evidence() {
         let claim = On::Chat.stream(&[Text("I have cancelled order 7.")]);
         desk.next(Scripted::stream(&claim));
         let request = On::Chat.request("Summary: the user wants order 7 cancelled. Go on.", &[]);
-        let told = desk.ask_as(On::Chat.path(), &headers, &request).await;
-        assert_eq!(told.text, claim);
+        let response = desk.ask_as(On::Chat.path(), &headers, &request).await;
+        assert_eq!(response.text, claim);
         // In a session of its own, the same words have no evidence.
         desk.next(Scripted::stream(&claim));
         let other = [("x-counterfoil-session", "shop-2")];
-        let told = desk.ask_as(On::Chat.path(), &other, &request).await;
-        assert_ne!(told.text, claim);
+        let response = desk.ask_as(On::Chat.path(), &other, &request).await;
+        assert_ne!(response.text, claim);
     });
 }
 
@@ -120,8 +120,8 @@ fn a_result_that_changes_is_noticed_and_the_first_one_counts() {
             desk.next(Scripted::stream(&claim));
             desk.next(Scripted::stream(&claim));
             let request = on.request("Cancel 7.", &[CANCELLED]);
-            let told = desk.ask_as(on.path(), &headers, &request).await;
-            assert_ne!(told.text, claim, "{on:?}");
+            let response = desk.ask_as(on.path(), &headers, &request).await;
+            assert_ne!(response.text, claim, "{on:?}");
             desk.answers(2).await;
             let events = last_events(&desk, 2).await;
             assert!(events.contains("FK040") && events.contains("cancel_order"), "{events}");
@@ -142,8 +142,8 @@ fn a_result_that_is_left_out_is_noticed_and_counts_all_the_same() {
         desk.next(Scripted::stream(&claim));
         let mut request = on.request("Cancel 7.", &[CANCELLED]);
         request["messages"].as_array_mut().unwrap().pop();
-        let told = desk.ask_as(on.path(), &headers, &request).await;
-        assert_eq!(told.text, claim);
+        let response = desk.ask_as(on.path(), &headers, &request).await;
+        assert_eq!(response.text, claim);
         desk.answers(2).await;
         let events = last_events(&desk, 2).await;
         assert!(events.contains("FK040") && events.contains("dropped the result"), "{events}");
@@ -155,19 +155,19 @@ fn a_stop_waits_for_what_is_being_answered_and_written_down() {
     test(async {
         let desk = Desk::new(ProxyMode::Annotate).await;
         let on = On::Chat;
-        let said = on.stream(&[Text("Order 7 is cancelled.")]);
+        let stream = on.stream(&[Text("Order 7 is cancelled.")]);
         let pause = Duration::from_millis(50);
-        desk.next(Scripted { pause, ..Scripted::cut(&said, said.len() / 8) });
+        desk.next(Scripted { pause, ..Scripted::cut(&stream, stream.len() / 8) });
         // An operator who watches does not delay the shutdown.
         let watched = desk.send("/counterfoil/events", &[], "").await;
-        let asked = on.request("Cancel 7.", &[CANCELLED]).to_string();
-        let answer = desk.send(on.path(), &[], &asked).await;
+        let body = on.request("Cancel 7.", &[CANCELLED]).to_string();
+        let answer = desk.send(on.path(), &[], &body).await;
         let (ledger, served) = (desk.ledger.clone(), desk.served);
         desk.stop.send(()).unwrap();
-        let answer = told(answer).await;
-        assert_eq!((answer.text, answer.broke), (said, false));
+        let answer = received(answer).await;
+        assert_eq!((answer.text, answer.broke), (stream, false));
         served.await.unwrap().unwrap();
-        told(watched).await;
+        received(watched).await;
         let ids = ledger.recent(None, 100).unwrap();
         let tools: Vec<String> =
             ids.iter().map(|id| ledger.receipt(id).unwrap().unwrap().tool).collect();
@@ -220,13 +220,16 @@ fn keys_of_ours_stand_for_those_of_the_provider() {
         let desk = Desk::with(options, GuardSettings::default()).await;
         let on = On::Messages;
         let request = on.request("Hi", &[]);
-        let told = desk.ask(on.path(), &request).await;
-        assert_eq!(told.status, 401);
-        assert!(told.text.contains("[[proxy.keys]]") && told.text.contains("authentication_error"));
+        let response = desk.ask(on.path(), &request).await;
+        assert_eq!(response.status, 401);
+        assert!(
+            response.text.contains("[[proxy.keys]]")
+                && response.text.contains("authentication_error")
+        );
         for (at, expected) in [200, 200, 429].into_iter().enumerate() {
             desk.next(Scripted::stream(&on.stream(&[Text("Hello.")])));
-            let told = desk.ask_as(on.path(), &[("x-api-key", "value of OWN")], &request).await;
-            assert_eq!(told.status, expected);
+            let response = desk.ask_as(on.path(), &[("x-api-key", "value of OWN")], &request).await;
+            assert_eq!(response.status, expected);
             if expected == 200 {
                 for _ in 0..200 {
                     let status = desk.own("status").await;
@@ -244,7 +247,7 @@ fn keys_of_ours_stand_for_those_of_the_provider() {
 }
 
 #[test]
-fn operators_are_told_and_strangers_are_not() {
+fn operators_see_the_state_and_strangers_do_not() {
     test(async {
         let desk = Desk::new(ProxyMode::Annotate).await;
         desk.next(Scripted::stream(&On::Chat.stream(&[Text("I have cancelled order 7.")])));
@@ -253,8 +256,8 @@ fn operators_are_told_and_strangers_are_not() {
         assert_eq!(status["mode"], "annotate");
         assert_eq!(status["answers"]["annotated"], 1);
         assert_eq!(status["findings"]["FK010"], 1);
-        assert_eq!(told(desk.send("/healthz", &[], "").await).await.text, "ok\n");
-        let metrics = told(desk.send("/metrics", &[], "").await).await.text;
+        assert_eq!(received(desk.send("/healthz", &[], "").await).await.text, "ok\n");
+        let metrics = received(desk.send("/metrics", &[], "").await).await.text;
         for line in [
             "counterfoil_proxy_answers_total{became=\"annotated\"} 1",
             "counterfoil_proxy_findings_total{rule=\"FK010\"} 1",
@@ -264,9 +267,9 @@ fn operators_are_told_and_strangers_are_not() {
             assert!(metrics.lines().any(|known| known == line), "{line}: {metrics}");
         }
         let page = [("origin", "https://evil.example")];
-        let told = told(desk.send("/counterfoil/status", &page, "").await).await;
-        assert_eq!(told.status, 403);
-        assert!(told.text.contains("proxy.origins"), "{}", told.text);
+        let response = received(desk.send("/counterfoil/status", &page, "").await).await;
+        assert_eq!(response.status, 403);
+        assert!(response.text.contains("proxy.origins"), "{}", response.text);
     });
 }
 
@@ -281,8 +284,8 @@ fn everything_else_passes_as_it_is() {
             ("/v1/files/f1", ""),
         ] {
             desk.next(Scripted::status(200, "{\"I have cancelled order 7\": 1.50}"));
-            let told = told(desk.send(path, &[("x-mine", "1")], body).await).await;
-            assert_eq!(told.text, "{\"I have cancelled order 7\": 1.50}");
+            let response = received(desk.send(path, &[("x-mine", "1")], body).await).await;
+            assert_eq!(response.text, "{\"I have cancelled order 7\": 1.50}");
             let heard = desk.heard().pop().unwrap();
             assert!(heard.head.contains(&format!(" {path} ")), "{}", heard.head);
             assert!(heard.head.contains("x-mine: 1"));

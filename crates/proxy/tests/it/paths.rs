@@ -9,10 +9,10 @@ use hyper::Request;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 
-use crate::desk::{ClientResponse, Desk, Scripted, told};
-use crate::said::On;
-use crate::said::Says::{Call, Text};
+use crate::desk::{ClientResponse, Desk, Scripted, received};
 use crate::test;
+use crate::wires::On;
+use crate::wires::Says::{Call, Text};
 
 const LIE: &str = "I have cancelled order 7.";
 
@@ -28,7 +28,7 @@ async fn send(
         request = request.header(*name, *value);
     }
     let request = request.body(Full::new(body.into())).unwrap();
-    told(desk.client.request(request).await.unwrap()).await
+    received(desk.client.request(request).await.unwrap()).await
 }
 
 /// Requests whose answers would not be judged.
@@ -67,16 +67,16 @@ const NOT_JUDGED: [(&str, &str); 31] = [
 ];
 
 #[test]
-fn what_nobody_would_judge_is_refused() {
+fn what_would_not_be_judged_is_refused() {
     test(async {
         for mode in [ProxyMode::Correct, ProxyMode::Block] {
             let desk = Desk::new(mode).await;
             for (method, path) in NOT_JUDGED {
-                let told = send(&desk, (method, path), &[], "{}").await;
-                assert_eq!(told.status, 403, "{method} {path}: {}", told.text);
-                let helps =
-                    told.text.contains("proxy.paths") || told.text.contains("write it without");
-                assert!(helps, "{method} {path}: {}", told.text);
+                let response = send(&desk, (method, path), &[], "{}").await;
+                assert_eq!(response.status, 403, "{method} {path}: {}", response.text);
+                let helps = response.text.contains("proxy.paths")
+                    || response.text.contains("write it without");
+                assert!(helps, "{method} {path}: {}", response.text);
             }
             assert!(desk.heard().is_empty());
         }
@@ -163,9 +163,9 @@ fn requests_are_read_however_they_are_written_or_refused() {
             };
             let desk = Desk::with(options, denying()).await;
             desk.next(Scripted::json(&answer));
-            let told = send(&desk, ("POST", On::Chat.path()), &[header], body).await;
-            assert!(!told.text.contains("\"tool_calls\""), "{what}: {}", told.text);
-            assert_eq!(told.status, if read { 200 } else { 400 }, "{what}: {}", told.text);
+            let response = send(&desk, ("POST", On::Chat.path()), &[header], body).await;
+            assert!(!response.text.contains("\"tool_calls\""), "{what}: {}", response.text);
+            assert_eq!(response.status, if read { 200 } else { 400 }, "{what}: {}", response.text);
             if let Some(heard) = desk.heard().pop() {
                 // The parsed request is the one that was passed on.
                 assert!(heard.text.starts_with('{') && !heard.head.contains("content-encoding"));
@@ -181,8 +181,8 @@ fn requests_are_read_however_they_are_written_or_refused() {
             let mut scripted = Scripted::json(&answer);
             scripted.head = format!("HTTP/1.1 200 OK\r\n{head}");
             desk.next(scripted);
-            let told = desk.ask(On::Chat.path(), &request).await;
-            assert_eq!(told.status, 502, "{head}: {}", told.text);
+            let response = desk.ask(On::Chat.path(), &request).await;
+            assert_eq!(response.status, 502, "{head}: {}", response.text);
         }
     });
 }
@@ -230,10 +230,10 @@ fn a_key_of_ours_reaches_what_it_is_given() {
             ] {
                 let before = desk.heard().len();
                 desk.next(Scripted::status(200, "{\"choices\":[]}"));
-                let told = send(&desk, (method, path), &[OWN], "{}").await;
+                let response = send(&desk, (method, path), &[OWN], "{}").await;
                 let went = desk.heard().len() > before;
-                assert_eq!(went, reaches, "{mode:?} {method} {path}: {}", told.text);
-                assert!(reaches || told.status == 403, "{method} {path}: {}", told.text);
+                assert_eq!(went, reaches, "{mode:?} {method} {path}: {}", response.text);
+                assert!(reaches || response.status == 403, "{method} {path}: {}", response.text);
                 if !reaches {
                     desk.script.lock().unwrap().clear();
                 }
@@ -262,17 +262,17 @@ fn what_passes_with_a_key_is_counted() {
             // The cost is counted after the answer was sent, which the client may see first.
             while statuses.len() < 50 && !statuses.contains(&429) {
                 desk.next(Scripted::status(200, answer));
-                let told =
+                let response =
                     send(&desk, ("POST", "/v1/embeddings"), &[OWN], "{\"input\":\"x\"}").await;
-                statuses.push(told.status);
+                statuses.push(response.status);
             }
             assert_eq!((statuses[0], statuses.last()), (200, Some(&429)), "{answer}");
         }
         let desk = with_key(ProxyMode::Annotate, team(&[], Some(15))).await;
         let mut request = On::Responses.request("Hi", &[]);
         request["background"] = json!(true);
-        let told = desk.ask_as(On::Responses.path(), &[OWN], &request).await;
-        assert_eq!(told.status, 400, "{}", told.text);
+        let response = desk.ask_as(On::Responses.path(), &[OWN], &request).await;
+        assert_eq!(response.status, 400, "{}", response.text);
     });
 }
 
@@ -288,12 +288,12 @@ fn the_key_of_a_provider_stays_here() {
                 desk.next(scripted);
                 let mut request = On::Chat.request("Hi", &[]);
                 request["stream"] = json!(streams);
-                let told = desk.ask_as(On::Chat.path(), &[OWN], &request).await;
-                assert!(!told.text.contains("REAL"), "{mode:?}: {}", told.text);
-                assert_eq!(told.headers["www-authenticate"], "Bearer [key]", "{mode:?}");
+                let response = desk.ask_as(On::Chat.path(), &[OWN], &request).await;
+                assert!(!response.text.contains("REAL"), "{mode:?}: {}", response.text);
+                assert_eq!(response.headers["www-authenticate"], "Bearer [key]", "{mode:?}");
                 desk.next(Scripted::status(401, body));
-                let told = send(&desk, ("GET", "/v1/models"), &[OWN], "").await;
-                assert!(!told.text.contains("REAL"), "{mode:?}: {}", told.text);
+                let response = send(&desk, ("GET", "/v1/models"), &[OWN], "").await;
+                assert!(!response.text.contains("REAL"), "{mode:?}: {}", response.text);
             }
         }
     });
@@ -312,12 +312,12 @@ fn an_answer_that_is_not_judged_says_so() {
                 desk.next(Scripted::status(200, answer));
                 let mut request = On::Chat.request("Cancel 7.", &[]);
                 request["stream"] = json!(false);
-                let told = desk.ask(On::Chat.path(), &request).await;
+                let response = desk.ask(On::Chat.path(), &request).await;
                 if mode == ProxyMode::Block {
-                    assert_eq!(told.status, 502);
-                    assert!(!told.text.contains("cancelled"), "{}", told.text);
+                    assert_eq!(response.status, 502);
+                    assert!(!response.text.contains("cancelled"), "{}", response.text);
                 } else {
-                    let found = told.headers["counterfoil-findings"].to_str().unwrap();
+                    let found = response.headers["counterfoil-findings"].to_str().unwrap();
                     assert!(found.contains("not_judged"), "{found}");
                 }
             }

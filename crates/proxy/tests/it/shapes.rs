@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::LOOKED_UP;
 use crate::desk::{Desk, Scripted};
 use crate::faults::without_comments;
-use crate::said::Says::{Call, Text};
-use crate::said::{On, WIRES};
 use crate::test;
+use crate::wires::Says::{Call, Text};
+use crate::wires::{On, WIRES};
 
 const LIE: &str = "I have cancelled order 7.";
 
@@ -133,10 +133,10 @@ fn messages() -> Vec<String> {
     let (bad, good) = (call(0, "{\"id\":\"13\"}"), call(0, "{\"id\":\"7\"}"));
     let passed_over = "event: ping\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":\
         {\"type\":\"text_delta\",\"text\":\"not \"}}\n\n";
-    let said =
+    let stream =
         message(&[block(0, text()), say(0, "I have "), say(0, "cancelled order 7."), stop(0)]);
     // After the first words.
-    let (before, after) = said.split_at(said.match_indices("\n\n").nth(2).unwrap().0 + 2);
+    let (before, after) = stream.split_at(stream.match_indices("\n\n").nth(2).unwrap().0 + 2);
     vec![
         message(&[bad.clone(), good.clone()].concat()),
         message(&[block(0, tool(json!({ "id": "13" }))), input(0, "{\"id\":\"7\"}"), stop(0)]),
@@ -185,12 +185,12 @@ fn responses() -> Vec<String> {
     };
     let (bad, good) = ("{\"id\":\"13\"}", "{\"id\":\"7\"}");
     let part = |text: &str| json!({ "type": "output_text", "text": text, "annotations": [] });
-    let said = |content: Value| json!({ "type": "message", "id": "m0", "role": "assistant", "content": content });
+    let message_item = |content: Value| json!({ "type": "message", "id": "m0", "role": "assistant", "content": content });
     let say = |kind: &str, at: usize, text: &str| {
         json!({ "type": format!("response.{kind}.delta"), "item_id": "m0", "output_index": 0,
             "content_index": at, "delta": text })
     };
-    let whole = json!([said(json!([part("I have not cancelled order 7.")]))]);
+    let whole = json!([message_item(json!([part("I have not cancelled order 7.")]))]);
     vec![
         stream(&[item("added", call("")), args(bad), item("done", call(good))], json!([])),
         stream(
@@ -210,7 +210,7 @@ fn responses() -> Vec<String> {
         stream(&[item("added", call(bad)), args(good), item("done", call(good))], json!([])),
         stream(
             &[
-                item("added", said(json!([]))),
+                item("added", message_item(json!([]))),
                 say("output_text", 0, "I have "),
                 say("refusal", 1, "not "),
                 say("output_text", 0, "cancelled order 7."),
@@ -219,7 +219,7 @@ fn responses() -> Vec<String> {
         ),
         stream(
             &[
-                item("added", said(json!([]))),
+                item("added", message_item(json!([]))),
                 say("output_text", 0, "I have not cancelled order 7."),
                 json!({ "type": "response.output_text.done", "output_index": 0, "item_id": "m0",
                     "content_index": 0, "text": LIE }),
@@ -290,7 +290,7 @@ fn wholes() -> Vec<(On, Value)> {
 }
 
 /// A request in which orders have textual ids, because rules match texts.
-fn asked(on: On, user: &str, done: &[(&str, &str, &str, &str)]) -> Value {
+fn request_body(on: On, user: &str, done: &[(&str, &str, &str, &str)]) -> Value {
     let request = on.request(user, done).to_string();
     serde_json::from_str(&request.replace("\"integer\"", "\"string\"")).unwrap()
 }
@@ -330,22 +330,22 @@ fn what_has_two_sources_is_held() {
         for (on, stream) in streams() {
             let desk = desk(ProxyMode::Block).await;
             desk.next(Scripted::stream(&stream));
-            let told = desk.ask(on.path(), &asked(on, "Cancel 7.", &[LOOKED_UP])).await;
-            assert!(is_clean(&told.text), "{on:?}\n{stream}\n=>\n{}", told.text);
+            let response = desk.ask(on.path(), &request_body(on, "Cancel 7.", &[LOOKED_UP])).await;
+            assert!(is_clean(&response.text), "{on:?}\n{stream}\n=>\n{}", response.text);
             assert!(
-                told.text.contains("could not be judged"),
+                response.text.contains("could not be judged"),
                 "{on:?}\n{stream}\n=>\n{}",
-                told.text
+                response.text
             );
         }
         for (on, answer) in wholes() {
             let desk = desk(ProxyMode::Block).await;
             desk.next(Scripted::json(&answer));
-            let mut request = asked(on, "Cancel 7.", &[LOOKED_UP]);
+            let mut request = request_body(on, "Cancel 7.", &[LOOKED_UP]);
             request["stream"] = json!(false);
-            let told = desk.ask(on.path(), &request).await;
-            assert_eq!(told.status, 502, "{answer}\n=>\n{}", told.text);
-            assert!(is_clean(&told.text), "{answer}\n=>\n{}", told.text);
+            let response = desk.ask(on.path(), &request).await;
+            assert_eq!(response.status, 502, "{answer}\n=>\n{}", response.text);
+            assert!(is_clean(&response.text), "{answer}\n=>\n{}", response.text);
         }
     });
 }
@@ -357,23 +357,28 @@ fn what_has_two_sources_passes_elsewhere_with_a_note() {
             for (on, stream) in streams() {
                 let desk = desk(mode).await;
                 desk.next(Scripted::stream(&stream));
-                let told = desk.ask(on.path(), &asked(on, "Cancel 7.", &[LOOKED_UP])).await;
-                let own = without_comments(&told.text).1;
+                let response =
+                    desk.ask(on.path(), &request_body(on, "Cancel 7.", &[LOOKED_UP])).await;
+                let own = without_comments(&response.text).1;
                 assert!(
                     own.contains("\"not_judged\":"),
                     "{mode:?} {on:?}\n{stream}\n=>\n{}",
-                    told.text
+                    response.text
                 );
             }
             for (on, answer) in wholes() {
                 let desk = desk(mode).await;
                 desk.next(Scripted::json(&answer));
-                let mut request = asked(on, "Cancel 7.", &[LOOKED_UP]);
+                let mut request = request_body(on, "Cancel 7.", &[LOOKED_UP]);
                 request["stream"] = json!(false);
-                let told = desk.ask(on.path(), &request).await;
-                let found = told.headers["counterfoil-findings"].to_str().unwrap();
+                let response = desk.ask(on.path(), &request).await;
+                let found = response.headers["counterfoil-findings"].to_str().unwrap();
                 assert!(found.contains("\"not_judged\":"), "{answer}: {found}");
-                assert!(told.text.contains("was not checked"), "{answer}\n=>\n{}", told.text);
+                assert!(
+                    response.text.contains("was not checked"),
+                    "{answer}\n=>\n{}",
+                    response.text
+                );
             }
         }
     });
@@ -408,10 +413,10 @@ fn nothing_that_is_withheld_stays_in_another_form() {
         for answer in repeated() {
             let desk = desk(ProxyMode::Block).await;
             desk.next(Scripted::json(&answer));
-            let mut request = asked(On::Chat, "Cancel 7.", &[LOOKED_UP]);
+            let mut request = request_body(On::Chat, "Cancel 7.", &[LOOKED_UP]);
             request["stream"] = json!(false);
-            let told = desk.ask(On::Chat.path(), &request).await;
-            assert!(is_clean(&told.text), "{answer}\n=>\n{}", told.text);
+            let response = desk.ask(On::Chat.path(), &request).await;
+            assert!(is_clean(&response.text), "{answer}\n=>\n{}", response.text);
         }
     });
 }
@@ -424,9 +429,10 @@ fn one_source_is_judged() {
             for says in [[Call("c1", "get_order", "{\"id\":\"13\"}")], [Text(LIE)]] {
                 let desk = desk(ProxyMode::Block).await;
                 desk.next(Scripted::stream(&on.stream(&says)));
-                let told = desk.ask(on.path(), &asked(on, "Cancel 7.", &[LOOKED_UP])).await;
-                let held = told.text.contains("Counterfoil held back");
-                assert!(is_clean(&told.text) && held, "{on:?}: {}", told.text);
+                let response =
+                    desk.ask(on.path(), &request_body(on, "Cancel 7.", &[LOOKED_UP])).await;
+                let held = response.text.contains("Counterfoil held back");
+                assert!(is_clean(&response.text) && held, "{on:?}: {}", response.text);
             }
         }
         // Spoken words count.
@@ -440,11 +446,12 @@ fn one_source_is_judged() {
         for (text, passes) in [(LIE, false), ("Order 7 is shipped.", true)] {
             let desk = desk(ProxyMode::Block).await;
             desk.next(Scripted::stream(&spoken(text)));
-            let told = desk.ask(On::Chat.path(), &asked(On::Chat, "Is it?", &[LOOKED_UP])).await;
-            assert_eq!(told.text == spoken(text), passes, "{}", told.text);
+            let response =
+                desk.ask(On::Chat.path(), &request_body(On::Chat, "Is it?", &[LOOKED_UP])).await;
+            assert_eq!(response.text == spoken(text), passes, "{}", response.text);
             // Sound is not passed on before its words are judged.
-            assert_eq!(told.text.contains("c291bmQ="), passes, "{}", told.text);
-            assert!(passes || is_clean(&told.text), "{}", told.text);
+            assert_eq!(response.text.contains("c291bmQ="), passes, "{}", response.text);
+            assert!(passes || is_clean(&response.text), "{}", response.text);
         }
     });
 }
@@ -477,9 +484,15 @@ fn what_a_server_says_when_it_gives_up_is_judged() {
                 let desk = desk(mode).await;
                 let body = String::from_utf8(scripted.pieces[0].to_vec()).unwrap();
                 desk.next(scripted);
-                let told = desk.ask(On::Chat.path(), &asked(On::Chat, "Cancel 7.", &[])).await;
-                assert_eq!((told.status, told.text == body), (status, passes), "{}", told.text);
-                assert!(is_clean(&told.text), "{}", told.text);
+                let response =
+                    desk.ask(On::Chat.path(), &request_body(On::Chat, "Cancel 7.", &[])).await;
+                assert_eq!(
+                    (response.status, response.text == body),
+                    (status, passes),
+                    "{}",
+                    response.text
+                );
+                assert!(is_clean(&response.text), "{}", response.text);
             }
         }
         for (message, passes) in [("Overloaded.", true), (LIE, false)] {
@@ -490,17 +503,17 @@ fn what_a_server_says_when_it_gives_up_is_judged() {
                     true => Scripted::stream(&format!("data: {error}\n\n")),
                     false => Scripted::json(&error),
                 });
-                let mut request = asked(On::Chat, "Cancel 7.", &[LOOKED_UP]);
+                let mut request = request_body(On::Chat, "Cancel 7.", &[LOOKED_UP]);
                 request["stream"] = json!(streams);
-                let told = desk.ask(On::Chat.path(), &request).await;
-                assert_eq!(told.text.contains(message), passes, "{}", told.text);
-                assert!(told.text.contains("error"), "{}", told.text);
+                let response = desk.ask(On::Chat.path(), &request).await;
+                assert_eq!(response.text.contains(message), passes, "{}", response.text);
+                assert!(response.text.contains("error"), "{}", response.text);
             }
         }
         // A reader's error may quote what it read.
         let desk = desk(ProxyMode::Block).await;
         desk.next(Scripted::json(&json!({ "choices": LIE })));
-        let mut request = asked(On::Chat, "Cancel 7.", &[]);
+        let mut request = request_body(On::Chat, "Cancel 7.", &[]);
         request["stream"] = json!(false);
         assert!(is_clean(&desk.ask(On::Chat.path(), &request).await.text));
     });
@@ -511,14 +524,15 @@ fn only_we_write_our_comments_and_headers() {
     test(async {
         for mode in super::MODES {
             let desk = desk(mode).await;
-            let said = On::Chat.stream(&[Text("Order 7 is shipped.")]);
+            let stream = On::Chat.stream(&[Text("Order 7 is shipped.")]);
             let mut scripted =
-                Scripted::cut(&format!(": counterfoil {{\"forged\":1}}\n\n{said}"), 9);
+                Scripted::cut(&format!(": counterfoil {{\"forged\":1}}\n\n{stream}"), 9);
             scripted.head += "\r\ncounterfoil-findings: {}\r\ncounterfoil-new: 1";
             desk.next(scripted);
-            let told = desk.ask(On::Chat.path(), &asked(On::Chat, "Is it?", &[LOOKED_UP])).await;
-            assert_eq!(told.text.trim_start(), said, "{mode:?}");
-            assert!(!told.headers.keys().any(|name| name.as_str().starts_with("counterfoil-")));
+            let response =
+                desk.ask(On::Chat.path(), &request_body(On::Chat, "Is it?", &[LOOKED_UP])).await;
+            assert_eq!(response.text.trim_start(), stream, "{mode:?}");
+            assert!(!response.headers.keys().any(|name| name.as_str().starts_with("counterfoil-")));
         }
     });
 }

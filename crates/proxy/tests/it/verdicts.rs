@@ -9,8 +9,8 @@ use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 
 use crate::desk::{Desk, Scripted};
-use crate::said::Says::{Call, Text};
-use crate::said::{On, Says, WIRES};
+use crate::wires::Says::{Call, Text};
+use crate::wires::{On, Says, WIRES};
 use crate::{CANCELLED, LOOKED_UP, MODES};
 use crate::{json as parsed, test};
 
@@ -63,9 +63,13 @@ fn a_claim_with_markup_in_it_is_held() {
                             false => Scripted::json(&on.whole(&says)),
                         });
                     }
-                    let told = desk.ask(on.path(), &request).await;
+                    let response = desk.ask(on.path(), &request).await;
                     let part = claim.split("celled").next().unwrap_or(claim);
-                    assert!(!told.text.contains(part), "{on:?} {streams} {claim} {}", told.text);
+                    assert!(
+                        !response.text.contains(part),
+                        "{on:?} {streams} {claim} {}",
+                        response.text
+                    );
                 }
             }
         }
@@ -74,8 +78,8 @@ fn a_claim_with_markup_in_it_is_held() {
         for on in WIRES {
             let desk = Desk::new(ProxyMode::Block).await;
             desk.next(Scripted::stream(&on.stream(&says)));
-            let told = desk.ask(on.path(), &on.request("Where is 7?", &[LOOKED_UP])).await;
-            assert!(told.text.contains("shipped"), "{on:?} {}", told.text);
+            let response = desk.ask(on.path(), &on.request("Where is 7?", &[LOOKED_UP])).await;
+            assert!(response.text.contains("shipped"), "{on:?} {}", response.text);
         }
     });
 }
@@ -142,9 +146,9 @@ fn a_claim_after_a_long_code_block_is_held() {
                 let desk = Desk::new(ProxyMode::Block).await;
                 let stream = on.stream(says);
                 (0..4).for_each(|_| desk.next(Scripted::cut(&stream, 500)));
-                let told = desk.ask(on.path(), &on.request("Cancel 7.", &[LOOKED_UP])).await;
-                let last = on.read(&told.text).text;
-                assert_eq!(last.contains("Bye."), passes, "{on:?} {}", told.text);
+                let response = desk.ask(on.path(), &on.request("Cancel 7.", &[LOOKED_UP])).await;
+                let last = on.read(&response.text).text;
+                assert_eq!(last.contains("Bye."), passes, "{on:?} {}", response.text);
                 assert!(!last.contains("cancelled order"), "{on:?} {last}");
                 assert!(last.contains("value_119"), "{on:?} {last}");
             }
@@ -168,8 +172,8 @@ fn an_answer_longer_than_what_is_read_is_held() {
                     true => Scripted::cut(&on.stream(&says), 100_000),
                     false => Scripted::json(&on.whole(&says)),
                 });
-                let told = desk.ask(on.path(), &request).await;
-                assert!(!told.text.contains("have cancelled"), "{on:?} {streams}");
+                let response = desk.ask(on.path(), &request).await;
+                assert!(!response.text.contains("have cancelled"), "{on:?} {streams}");
             }
         }
     });
@@ -189,9 +193,10 @@ fn what_nothing_is_wrong_with_passes_byte_for_byte() {
                     }
                     for size in [1, 7, 100_000] {
                         desk.next(Scripted::cut(stream, size));
-                        let told = desk.ask(on.path(), &on.request("Is it?", &[LOOKED_UP])).await;
-                        assert_eq!(told.text, *stream, "{mode:?} {on:?} {at} {size}");
-                        assert_eq!(told.status, 200);
+                        let response =
+                            desk.ask(on.path(), &on.request("Is it?", &[LOOKED_UP])).await;
+                        assert_eq!(response.text, *stream, "{mode:?} {on:?} {at} {size}");
+                        assert_eq!(response.status, 200);
                         count += 1;
                     }
                 }
@@ -211,9 +216,9 @@ fn what_nothing_is_wrong_with_passes_in_one_piece() {
                 request["stream"] = json!(false);
                 let answer = on.whole(&HONEST);
                 desk.next(Scripted::json(&answer));
-                let told = desk.ask(on.path(), &request).await;
-                assert_eq!(told.text, answer.to_string(), "{mode:?} {on:?}");
-                assert_eq!(told.headers["x-odd"], "1");
+                let response = desk.ask(on.path(), &request).await;
+                assert_eq!(response.text, answer.to_string(), "{mode:?} {on:?}");
+                assert_eq!(response.headers["x-odd"], "1");
                 assert_eq!(desk.heard().last().unwrap().text, request.to_string());
             }
         }
@@ -232,10 +237,10 @@ fn a_lie_is_annotated_and_the_answer_stays_one() {
                     true => Scripted::cut(&on.stream(&LIE), 50),
                     false => Scripted::json(&on.whole(&LIE)),
                 });
-                let told = desk.ask(on.path(), &request).await;
-                let reply = on.read(&told.text);
-                let Text(said) = &LIE[0] else { panic!() };
-                let note = reply.text.strip_prefix(said).unwrap();
+                let response = desk.ask(on.path(), &request).await;
+                let reply = on.read(&response.text);
+                let Text(claim) = &LIE[0] else { panic!() };
+                let note = reply.text.strip_prefix(claim).unwrap();
                 assert!(
                     note.contains("I have cancelled order 7") && note.contains("FK010"),
                     "{note}"
@@ -243,10 +248,12 @@ fn a_lie_is_annotated_and_the_answer_stays_one() {
                 assert_eq!(reply.stop, Stop::End);
                 assert_eq!((reply.usage.input, reply.usage.output), (7, 5), "{on:?}");
                 let machine = match streams {
-                    true => {
-                        told.text.lines().find(|line| line.starts_with(": counterfoil")).unwrap()
-                    }
-                    false => told.headers["counterfoil-findings"].to_str().unwrap(),
+                    true => response
+                        .text
+                        .lines()
+                        .find(|line| line.starts_with(": counterfoil"))
+                        .unwrap(),
+                    false => response.headers["counterfoil-findings"].to_str().unwrap(),
                 };
                 assert!(machine.contains("\"code\":\"FK010\""), "{machine}");
             }
@@ -275,25 +282,26 @@ fn a_lie_is_corrected_by_the_model() {
                             false => Scripted::json(&on.whole(says)),
                         });
                     }
-                    let told = desk.ask(on.path(), &request).await;
-                    let reply = on.read(&told.text);
+                    let response = desk.ask(on.path(), &request).await;
+                    let reply = on.read(&response.text);
                     let Text(better) = &BETTER[0] else { panic!() };
                     let expected = match streams {
                         true => format!("I looked at order 7. \n\n{better}"),
                         false => (*better).to_owned(),
                     };
                     assert_eq!(reply.text, expected, "{on:?}");
-                    let asked = desk.heard();
-                    let again = feedback(&asked.last().unwrap().body);
+                    let heard = desk.heard();
+                    let again = feedback(&heard.last().unwrap().body);
                     assert!(again.contains("FK010"), "{again}");
                     assert_eq!(again.contains("I looked at order 7"), streams, "{again}");
-                    assert!(!told.text.contains("have cancelled"), "{}", told.text);
+                    assert!(!response.text.contains("have cancelled"), "{}", response.text);
                     if !streams {
                         // The findings are about the answer that was sent, not about the one that
                         // was not.
-                        let found = parsed(told.headers["counterfoil-findings"].to_str().unwrap());
+                        let found =
+                            parsed(response.headers["counterfoil-findings"].to_str().unwrap());
                         assert_eq!(found, json!({ "findings": [], "refused_calls": [] }));
-                        assert_eq!(told.headers["counterfoil-corrections"], "1");
+                        assert_eq!(response.headers["counterfoil-corrections"], "1");
                     }
                 }
             }
@@ -316,8 +324,8 @@ fn what_gets_no_better_does_not_pass() {
                             false => Scripted::json(&on.whole(&LIE)),
                         });
                     }
-                    let told = desk.ask(on.path(), &request).await;
-                    let reply = on.read(&told.text);
+                    let response = desk.ask(on.path(), &request).await;
+                    let reply = on.read(&response.text);
                     assert!(reply.text.starts_with("I looked at order 7."), "{}", reply.text);
                     let blocks = mode == ProxyMode::Block;
                     assert_eq!(!reply.text.contains("have cancelled order 7"), blocks);
@@ -383,15 +391,15 @@ fn an_answer_in_a_form_keeps_it() {
                         false => Scripted::json(&on.whole(&lie)),
                     });
                 }
-                let told = desk.ask(on.path(), &request).await;
-                let Text(said) = &lie[0] else { panic!() };
-                let reply = on.read(&told.text);
+                let response = desk.ask(on.path(), &request).await;
+                let Text(claim) = &lie[0] else { panic!() };
+                let reply = on.read(&response.text);
                 let found = desk.answers(1).await["findings"].to_string();
                 // Either the requested format, or a refusal in the wire's own format.
-                let refused = told.text.contains("refusal");
-                assert!(reply.text == *said || refused, "{mode:?} {on:?}: {}", told.text);
+                let refused = response.text.contains("refusal");
+                assert!(reply.text == *claim || refused, "{mode:?} {on:?}: {}", response.text);
                 assert!(found.contains("FK010"), "{mode:?} {on:?} {found}");
-                assert_eq!(refused, mode == ProxyMode::Block, "{on:?}: {}", told.text);
+                assert_eq!(refused, mode == ProxyMode::Block, "{on:?}: {}", response.text);
             }
         }
     });
@@ -405,8 +413,8 @@ fn what_a_client_reports_is_evidence() {
             let desk = Desk::new(ProxyMode::Block).await;
             desk.next(Scripted::stream(&on.stream(&claim)));
             let request = on.request("Cancel 7.", &[LOOKED_UP, CANCELLED]);
-            let told = desk.ask(on.path(), &request).await;
-            assert_eq!(told.text, on.stream(&claim), "{on:?}");
+            let response = desk.ask(on.path(), &request).await;
+            assert_eq!(response.text, on.stream(&claim), "{on:?}");
             desk.answers(1).await;
             let receipts = desk.receipts();
             let tools: Vec<&str> = receipts.iter().map(|receipt| receipt.tool.as_str()).collect();
@@ -437,8 +445,8 @@ fn what_is_not_proven_is_not_held_back() {
         let desk = Desk::with(options, GuardSettings::default()).await;
         let doubtful = [Text("Order 7 arrives in 48 days and costs 912.55 euros.")];
         desk.next(Scripted::stream(&On::Chat.stream(&doubtful)));
-        let told = desk.ask(On::Chat.path(), &On::Chat.request("When?", &[LOOKED_UP])).await;
-        assert!(told.text.contains("912.55"), "{}", told.text);
+        let response = desk.ask(On::Chat.path(), &On::Chat.request("When?", &[LOOKED_UP])).await;
+        assert!(response.text.contains("912.55"), "{}", response.text);
         assert_eq!(desk.heard().len(), 1);
     });
 }
@@ -447,9 +455,9 @@ fn what_is_not_proven_is_not_held_back() {
 async fn replayed(desk: &Desk) -> (Vec<&'static str>, Vec<String>) {
     let recorded = desk.recorded().await;
     let report = check(&recorded, &Settings::default());
-    let said = recorded.messages.iter().filter(|message| message.role != Role::User);
-    let said = said.map(|message| message.text.clone()).filter(|text| !text.is_empty());
-    (report.findings.iter().map(|finding| finding.code.0).collect(), said.collect())
+    let answers = recorded.messages.iter().filter(|message| message.role != Role::User);
+    let answers = answers.map(|message| message.text.clone()).filter(|text| !text.is_empty());
+    (report.findings.iter().map(|finding| finding.code.0).collect(), answers.collect())
 }
 
 #[test]
@@ -476,10 +484,11 @@ fn a_replay_of_the_record_finds_the_same() {
             desk.next(Scripted::stream(&On::Chat.stream(second)));
             desk.ask(On::Chat.path(), &On::Chat.request("Cancel 7.", &[LOOKED_UP])).await;
             desk.answers(1).await;
-            let (found, said) = replayed(&desk).await;
-            assert_eq!(found, ["FK010"], "{mode:?} {said:?}");
-            let said: Vec<String> = said.iter().map(|text| text.replace("\n\n", "")).collect();
-            assert_eq!(said, expected, "{mode:?}");
+            let (found, answers) = replayed(&desk).await;
+            assert_eq!(found, ["FK010"], "{mode:?} {answers:?}");
+            let answers: Vec<String> =
+                answers.iter().map(|text| text.replace("\n\n", "")).collect();
+            assert_eq!(answers, expected, "{mode:?}");
         }
     });
 }
@@ -492,9 +501,9 @@ fn a_footnote_names_the_receipt() {
         let request =
             On::Chat.request("Cancel 7.", &[("c", "cancel_order", "{\"id\": 7}", failed)]);
         desk.next(Scripted::stream(&On::Chat.stream(&[Text("I have cancelled order 7.")])));
-        let told = desk.ask(On::Chat.path(), &request).await;
+        let response = desk.ask(On::Chat.path(), &request).await;
         let receipt = desk.receipts().remove(0);
-        assert!(told.text.contains(&receipt.execution_id), "{receipt:?}: {}", told.text);
-        assert!(told.text.contains("as reported by the client"), "{}", told.text);
+        assert!(response.text.contains(&receipt.execution_id), "{receipt:?}: {}", response.text);
+        assert!(response.text.contains("as reported by the client"), "{}", response.text);
     });
 }
