@@ -81,7 +81,7 @@ fn without_run(
         return OutcomeVerdict::NotCheckable("a result mentions it, but no run is recorded");
     }
     if hook_reports(facts, count) {
-        return OutcomeVerdict::NotCheckable("a commit or push hook may have run it");
+        return OutcomeVerdict::NotCheckable("a hook may have run it");
     }
     if let Some(reason) = may_have_run(facts, claimed, count) {
         return OutcomeVerdict::NotCheckable(reason);
@@ -95,14 +95,16 @@ fn without_run(
     }
 }
 
-/// Whether a commit or push that succeeded printed more than its own summary: hooks ran then.
+/// Whether a commit or push that succeeded printed more than its own summary, or an agent's own hooks
+/// added a report to a result.
 fn hook_reports(facts: &Facts<'_>, count: usize) -> bool {
     let publishes = families![Commit, Push];
     facts.latest_deeds(0..count).any(|(execution, deed)| {
         let reports = |word: &str| ["passed", "ok", "success", "hook", "✔", "✓"].contains(&word);
         let text = execution.text().to_ascii_lowercase();
         let mut words = text.split(|c: char| c.is_whitespace() || c == '.');
-        deed.families.meets(publishes) && deed.status().succeeded() && words.any(reports)
+        let added = text.contains("<system-reminder>");
+        (deed.families.meets(publishes) || added) && deed.status().succeeded() && words.any(reports)
     })
 }
 
@@ -202,11 +204,19 @@ fn user_reports(facts: &Facts<'_>, turn: usize) -> bool {
             let lower = line.to_ascii_lowercase();
             let words = || lower.split(|c: char| !c.is_ascii_alphanumeric());
             let says = |known: &[&str]| words().any(|word| known.contains(&word));
+            // "12 passed", as runners print it.
+            let counts = || {
+                let words: Vec<&str> = words().collect();
+                words.array_windows().any(|[number, word]| {
+                    number.parse::<u64>().is_ok() && ["passed", "passing"].contains(word)
+                })
+            };
             // A diff or a code listing says nothing about a run.
             !line.trim_start().starts_with(['+', '-', '|', '/', '#'])
-                && says(sets::USER_PASSED.list)
-                && says(sets::USER_CHECKS.list)
-                && !only_asks(line)
+                && (counts()
+                    || says(sets::USER_PASSED.list)
+                        && says(sets::USER_CHECKS.list)
+                        && !only_asks(line))
         })
     })
 }
