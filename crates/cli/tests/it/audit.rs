@@ -255,7 +255,7 @@ fn a_sound_log() {
     ledger  [desk]/state/ledger.db
       holds   2 events from 1 session, 2 of them signed; 0 stored results
       holds   the ledger matches the saved checkpoint
-      holds   the ledger matches the kept public key
+      holds   the ledger matches the saved public key
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt --public-key key.pem --format json"), @r#"
     exit 0
@@ -325,7 +325,7 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
     ledger  [desk]/state/ledger.db
       BROKEN  none of its keys is one of the separately obtained public keys
       BROKEN  the ledger does not match the saved checkpoint
-      BROKEN  the ledger does not match the kept public key
+      BROKEN  the ledger does not match the saved public key
     ");
 
     // The old key signs the new one.
@@ -341,7 +341,7 @@ fn keys_that_are_not_the_ledgers_and_keys_that_were() {
     ledger  [desk]/state/ledger.db
       holds   1 event from 1 session, 1 of them signed; 0 stored results
       holds   the ledger matches the saved checkpoint
-      holds   the ledger matches the kept public key
+      holds   the ledger matches the saved public key
     "#);
     assert_snapshot!(run(&desk, "verify --checkpoint kept.txt"), @r#"
     exit 1

@@ -102,7 +102,7 @@ fn hook_reports(facts: &Facts<'_>, count: usize) -> bool {
     facts.latest_deeds(0..count).any(|(execution, deed)| {
         let reports = |word: &str| ["passed", "ok", "success", "hook", "✔", "✓"].contains(&word);
         let text = execution.text().to_ascii_lowercase();
-        let mut words = text.split(|c: char| c.is_whitespace() || c == '.');
+        let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, '.' | '<'));
         let added = text.contains("<system-reminder>");
         (deed.families.meets(publishes) || added) && deed.status().succeeded() && words.any(reports)
     })
