@@ -26,12 +26,13 @@ pub(crate) fn actions<'f>(facts: &'f Facts<'_>) -> &'f [(ActionClaim, ActionVerd
                 Some(object) => ActionVerdict::Unseen(object),
                 None => judge(facts, &claimed),
             };
-            let verdict = match verdict {
-                ActionVerdict::Possible(_) | ActionVerdict::NotCheckable(_) => verdict,
-                _ if claimed.earlier => {
-                    ActionVerdict::NotCheckable("the sentence may be about an earlier time")
-                }
-                _ => verdict,
+            let unproven = matches!(
+                verdict,
+                ActionVerdict::Absent | ActionVerdict::Unseen(_) | ActionVerdict::Elsewhere(_)
+            );
+            let verdict = match claimed.earlier && unproven {
+                true => ActionVerdict::NotCheckable("the sentence may be about an earlier time"),
+                false => verdict,
             };
             (claimed, verdict)
         });

@@ -11,13 +11,17 @@ pub(super) fn may_be_earlier(prose: &Prose<'_>, clause: &Clause, predicate: &Pre
         prose.is(t, words!["previous", "previously", "prior", "earlier", "yesterday", "ago"])
     };
     sentence.iter().any(past)
-        || sentence.get(..led).is_some_and(|led| is_setting(prose, led))
+        || sentence.get(..led).is_some_and(|led| {
+            let last = led.split(|t| t.is(',')).count();
+            let mut parts = led.split(|t| t.is(',')).enumerate();
+            parts.any(|(at, part)| is_setting(prose, part, at + 1 == last))
+        })
         || is_dated(prose, clause, predicate)
 }
 
 /// "On Friday", "This morning", "From the handover:": whether the words before "I" say when or where,
-/// rather than to what or for whom.
-fn is_setting(prose: &Prose<'_>, led: &[Token]) -> bool {
+/// rather than to what or for whom. `adjacent` says that "I" comes next.
+fn is_setting(prose: &Prose<'_>, led: &[Token], adjacent: bool) -> bool {
     let aside = |t: &&Token| t.is_mark() || t.has(tags![COORDINATE, ADVERB]);
     let skipped = led.iter().take_while(aside).count();
     let led = led.get(skipped..).unwrap_or_default();
@@ -35,7 +39,7 @@ fn is_setting(prose: &Prose<'_>, led: &[Token]) -> bool {
         true => !prose.is(first, means),
         // "Two days ago I": nothing else is put directly before "I".
         false => {
-            led.len() > 1
+            adjacent && led.len() > 1
                 && led.iter().all(|t| !t.is_mark() && !t.has(tags![SUBORDINATE, COORDINATE]))
         }
     }

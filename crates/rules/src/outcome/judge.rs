@@ -103,8 +103,10 @@ fn hook_reports(facts: &Facts<'_>, count: usize) -> bool {
         let reports = |word: &str| ["passed", "ok", "success", "hook", "✔", "✓"].contains(&word);
         let text = execution.text().to_ascii_lowercase();
         let mut words = text.split(|c: char| c.is_whitespace() || matches!(c, '.' | '<'));
-        let added = text.contains("<system-reminder>");
-        (deed.families.meets(publishes) || added) && deed.status().succeeded() && words.any(reports)
+        let reminder = text.split_once("<system-reminder>").map_or("", |(_, added)| added);
+        (deed.families.meets(publishes) || reminder.contains("hook"))
+            && deed.status().succeeded()
+            && words.any(reports)
     })
 }
 
