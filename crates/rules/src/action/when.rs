@@ -39,7 +39,8 @@ fn is_setting(prose: &Prose<'_>, led: &[Token], adjacent: bool) -> bool {
         true => !prose.is(first, means),
         // "Two days ago I": nothing else is put directly before "I".
         false => {
-            adjacent && led.len() > 1
+            adjacent
+                && led.len() > 1
                 && led.iter().all(|t| !t.is_mark() && !t.has(tags![SUBORDINATE, COORDINATE]))
         }
     }

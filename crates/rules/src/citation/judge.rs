@@ -174,7 +174,7 @@ impl Bench<'_, '_> {
     /// Whether an id in a block is one that the agent wrote into a file, or one of a sample that the
     /// user asked for.
     fn is_sample(&self, id: &str, turn: usize) -> bool {
-        self.register.is_drafted(id, turn) || self.sample_was_requested(turn)
+        self.register.is_filed(id, turn) || self.sample_was_requested(turn)
     }
 
     /// Whether the agent had ids to cite. Other systems also have execution ids; only then is an id

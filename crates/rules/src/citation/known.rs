@@ -51,6 +51,7 @@ pub(crate) struct Register<'t> {
     seen: BTreeMap<&'t str, usize>,
     mentioned: BTreeMap<&'t str, usize>,
     drafted: BTreeMap<&'t str, usize>,
+    filed: BTreeMap<&'t str, usize>,
     tools: Vec<Cow<'t, str>>,
     shown_from: Option<usize>,
 }
@@ -64,6 +65,7 @@ impl<'f> Register<'f> {
             seen: BTreeMap::new(),
             mentioned: BTreeMap::new(),
             drafted: BTreeMap::new(),
+            filed: BTreeMap::new(),
             tools: transcript.catalog.iter().map(|t| Cow::Borrowed(t.name.as_str())).collect(),
             shown_from: None,
         };
@@ -96,6 +98,11 @@ impl<'f> Register<'f> {
             for tool in [Cow::Borrowed(execution.tool()), deed.tool.clone()] {
                 if !tool.is_empty() && !self.tools.contains(&tool) {
                     self.tools.push(tool);
+                }
+            }
+            if deed.edits_files() {
+                for (_, id) in execution_ids(execution.arguments()) {
+                    self.filed.entry(id.id).or_insert(execution.called_at);
                 }
             }
             let Some(since) = execution.answered_at else { continue };
@@ -182,6 +189,11 @@ impl<'f> Register<'f> {
     /// Whether the agent itself wrote the id into the arguments of an earlier call.
     pub(crate) fn is_drafted(&self, id: &str, turn: usize) -> bool {
         self.drafted.get(id).is_some_and(|&at| at <= turn)
+    }
+
+    /// Whether the agent wrote the id into a file.
+    pub(crate) fn is_filed(&self, id: &str, turn: usize) -> bool {
+        self.filed.get(id).is_some_and(|&at| at <= turn)
     }
 
     /// Whether the agent had or called a tool of this name, spelled in any way.

@@ -159,22 +159,17 @@ impl Bench<'_, '_> {
 
     /// Whether what the agent was given before asks for data in a format.
     fn data_was_requested(&self, turn: usize) -> bool {
-        self.was_requested(turn, |_| true)
-    }
-
-    /// Whether the user asked for data that no tool returned: a sample, a fixture.
-    pub(super) fn sample_was_requested(&self, turn: usize) -> bool {
-        self.was_requested(turn, |word| !["json", "schema"].contains(&word))
-    }
-
-    fn was_requested(&self, turn: usize, counts: fn(&str) -> bool) -> bool {
         let given = self.facts.transcript().messages.iter().take(turn);
         let mut given = given.filter(|message| message.role != Role::Assistant);
-        given.any(|message| {
-            let text = message.text.to_lowercase();
-            let mut words = sets::ASKS_FOR_DATA.list.iter().filter(|word| counts(word));
-            words.any(|word| text.contains(word))
-        })
+        given.any(|message| asks_for(&message.text, |_| true))
+    }
+
+    /// Whether the latest request asks for data that no tool returned: a sample, a fixture.
+    pub(super) fn sample_was_requested(&self, turn: usize) -> bool {
+        let since = self.facts.request_before(turn);
+        let messages = self.facts.transcript().messages.get(since..turn).unwrap_or_default();
+        let mut requests = messages.iter().filter(|message| message.role == Role::User);
+        requests.any(|message| asks_for(&message.text, |word| !["json", "schema"].contains(&word)))
     }
 
     /// Whether the agent repeats or discusses objects that it was given.
@@ -199,6 +194,13 @@ impl Bench<'_, '_> {
             instructions || results || (drafts && !stated.headed)
         })
     }
+}
+
+/// Whether a text has one of the counted words for data that somebody may ask for.
+fn asks_for(text: &str, counts: fn(&str) -> bool) -> bool {
+    let text = text.to_lowercase();
+    let mut words = sets::ASKS_FOR_DATA.list.iter().filter(|word| counts(word));
+    words.any(|word| text.contains(word))
 }
 
 /// The latest of the differences from all results, of which there is at least one.
