@@ -56,10 +56,10 @@ fn is_dated(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
     let end = predicate.object_tokens.end.max(clause.tokens.end);
     let day = |t: &Token| t.kind == TokenKind::Date || t.has(Tags::MONTH);
     let joins = |t: &Token| prose.is(t, words!["on", "in"]);
-    let behind = prose.tokens(predicate.verb..end);
+    let after = prose.tokens(predicate.verb..end);
     !perfect
-        && behind
+        && after
             .iter()
             .enumerate()
-            .any(|(at, token)| joins(token) && behind.iter().skip(at + 1).take(3).any(day))
+            .any(|(at, token)| joins(token) && after.iter().skip(at + 1).take(3).any(day))
 }

@@ -356,11 +356,11 @@ fn is_example(prose: &Prose<'_>, id: Span) -> bool {
     };
     // "for example, the tool returned (execution_id: ping_…)" gives no example of an id.
     let sample = words!["example", "examples", "e.g", "format", "instance"];
-    let behind = words.iter().rev().take_while(|t| !prose.is(t, sample));
-    let behind = behind.filter(|t| t.has(Tags::COMPLETED)).count();
+    let after = words.iter().rev().take_while(|t| !prose.is(t, sample));
+    let verbs = after.filter(|t| t.has(Tags::COMPLETED)).count();
     let is_sample = |t: &Token| prose.is(t, sample);
     let sampled =
-        tokens.iter().any(is_sample) && (behind == 0 || !words.iter().any(|t| is_sample(t)));
+        tokens.iter().any(is_sample) && (verbs == 0 || !words.iter().any(|t| is_sample(t)));
     let compared = match words.as_slice() {
         [.., such, last] if prose.is_word(last, "as") => prose.is_word(such, "such"),
         [.., last] => prose.is_word(last, "like"),
