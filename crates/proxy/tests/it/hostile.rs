@@ -124,6 +124,13 @@ fn streams() -> Vec<(On, String)> {
     streams
 }
 
+/// Checks that a response has neither the claim nor the call that `sent` contains.
+fn assert_judged(response: &str, sent: &str) {
+    let named = response.contains("rm_rf") && !response.contains("call to `rm_rf`");
+    let passed = named || response.contains("have cancelled order");
+    assert!(!passed, "{sent}\n=>\n{response}");
+}
+
 #[test]
 fn nothing_passes_without_being_judged() {
     test(async {
@@ -133,14 +140,7 @@ fn nothing_passes_without_being_judged() {
                 desk.next(Scripted::cut(&stream, size));
                 desk.next(Scripted::stream(&on.stream(&[Text("No.")])));
                 let response = desk.ask(on.path(), &on.request("Cancel 7.", &[LOOKED_UP])).await;
-                assert!(
-                    !response.text.contains("have cancelled order"),
-                    "{on:?}\n{stream}\n=>\n{}",
-                    response.text
-                );
-                let named =
-                    response.text.contains("rm_rf") && !response.text.contains("call to `rm_rf`");
-                assert!(!named, "{on:?}\n{stream}\n=>\n{}", response.text);
+                assert_judged(&response.text, &format!("{on:?}\n{stream}"));
             }
         }
     });
@@ -205,14 +205,7 @@ fn nothing_passes_in_one_piece_without_being_judged() {
                 let mut request = on.request("Cancel 7.", &[LOOKED_UP]);
                 request["stream"] = json!(false);
                 let response = desk.ask(on.path(), &request).await;
-                assert!(
-                    !response.text.contains("have cancelled order"),
-                    "{answer}\n=>\n{}",
-                    response.text
-                );
-                let named =
-                    response.text.contains("rm_rf") && !response.text.contains("call to `rm_rf`");
-                assert!(!named, "{answer}\n=>\n{}", response.text);
+                assert_judged(&response.text, &answer.to_string());
             }
         }
     });
