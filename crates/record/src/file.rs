@@ -94,7 +94,7 @@ impl FileChange {
 
     /// The changes that a command line was meant to make.
     pub(crate) fn by_script(script: &Script, folder: Option<&str>) -> Vec<Self> {
-        let mut unnamed = script.commands().iter().any(|command| command.writes_by_code());
+        let mut unnamed = script.changes_unnamed();
         let mut found = Vec::new();
         for write in script.writes() {
             let command = script.commands().get(write.command);

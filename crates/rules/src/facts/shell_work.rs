@@ -77,8 +77,7 @@ impl<'t> ShellWork<'t> {
             command,
             runs: runs.collect(),
             deletes: writes.iter().any(|w| matches!(w.effect, Effect::Deleted | Effect::Moved)),
-            writes_unnamed: writes.iter().any(|w| open(&w.path))
-                || commands.iter().any(Command::writes_by_code),
+            writes_unnamed: writes.iter().any(|w| open(&w.path)) || script.changes_unnamed(),
             restores: commands.iter().any(Command::restores),
             shelves: commands.iter().find_map(Command::shelves),
             changes_data: commands.iter().any(Command::changes_data),

@@ -62,6 +62,18 @@ impl Script {
     pub fn writes(&self) -> Vec<Write> {
         effects::writes(&self.commands)
     }
+
+    /// Whether a command changes files that [`Script::writes`] does not list: by inline code, or
+    /// because it finds them or is passed their names.
+    #[must_use]
+    pub fn changes_unnamed(&self) -> bool {
+        let writes = self.writes();
+        self.commands.iter().enumerate().any(|(at, command)| {
+            command.writes_by_code()
+                || command.changes_what_it_is_given()
+                    && writes.iter().all(|write| write.command != at)
+        })
+    }
 }
 
 /// A function that a script defines.

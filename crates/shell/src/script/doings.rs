@@ -4,8 +4,7 @@ use super::command::{Command, Direction, Redirect, Target, Word};
 
 impl Command {
     /// Whether it runs inline code that writes files, or edits files that are passed to it.
-    #[must_use]
-    pub fn writes_by_code(&self) -> bool {
+    pub(super) fn writes_by_code(&self) -> bool {
         const WRITING: [&str; 14] = [
             "write",
             "rename",
@@ -45,6 +44,15 @@ impl Command {
                     || self.redirects.iter().any(|redirect| inline(&redirect.target))
                     || (name == "perl" && in_place())
             }
+            _ => false,
+        }
+    }
+
+    /// `find . -delete`, `ls | xargs rm`: whether it changes files whenever its words name none.
+    pub(super) fn changes_what_it_is_given(&self) -> bool {
+        match self.program().unwrap_or_default() {
+            "find" => self.args.iter().any(|word| word.text == "-delete"),
+            "rm" | "unlink" | "shred" | "mv" | "truncate" => true,
             _ => false,
         }
     }

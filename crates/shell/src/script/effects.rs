@@ -40,8 +40,9 @@ pub(super) fn writes(commands: &[Command]) -> Vec<Write> {
 }
 
 fn located(command: &Command, word: &Word) -> Word {
-    if word.kind == WordKind::Dynamic {
-        return word.clone();
+    // `find . -exec rm {} \;`
+    if word.kind == WordKind::Dynamic || word.text == "{}" {
+        return Word { text: word.text.clone(), kind: WordKind::Dynamic };
     }
     match join(command.directory.as_deref(), &word.text) {
         Some(text) if text.is_empty() => Word { text: ".".to_owned(), kind: word.kind },

@@ -1,4 +1,4 @@
-use counterfoil_shell::Script;
+use counterfoil_shell::{Script, WordKind};
 
 fn check(script: &str, expected: &[&str]) -> Option<String> {
     let read = Script::parse(script).unwrap();
@@ -51,4 +51,22 @@ fn writes() {
         wrong.extend(check(script, expected));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn files_that_no_word_names() {
+    for (script, expected) in [
+        ("find . -name '*.log' -delete", true),
+        ("ls *.log | xargs rm", true),
+        ("cat list | xargs sed -i s/a/b/", true),
+        ("python3 -c \"open('a', 'w')\" > out", true),
+        ("rm a", false),
+        ("find . -name '*.log'", false),
+        ("ls > out", false),
+    ] {
+        assert_eq!(Script::parse(script).unwrap().changes_unnamed(), expected, "{script}");
+    }
+    let script = Script::parse(r"find . -exec rm {} \;").unwrap();
+    let kinds: Vec<WordKind> = script.writes().into_iter().map(|write| write.path.kind).collect();
+    assert_eq!(kinds, [WordKind::Dynamic]);
 }

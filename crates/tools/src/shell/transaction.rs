@@ -9,7 +9,7 @@ mod snapshot;
 use std::path::{Path, PathBuf};
 
 use counterfoil_ledger::Requested;
-use counterfoil_shell::{Command, Effect, Script, WordKind};
+use counterfoil_shell::{Effect, Script, WordKind};
 
 use crate::scene::Scene;
 use crate::settings::TransactionSettings;
@@ -78,14 +78,11 @@ impl<'t> Transaction<'t> {
 /// does not say which files it changes or deletes, it is the workspace.
 fn touched(command: &str, directory: &Path, workspace: &Path) -> Vec<PathBuf> {
     let Ok(script) = Script::parse(command) else { return Vec::new() };
-    let writes = script.writes();
     let mut paths: Vec<PathBuf> = Vec::new();
-    for write in &writes {
+    for write in script.writes() {
         let text = write.path.text.as_str();
         let path = match write.path.kind {
             _ if text.starts_with('~') => continue,
-            // `find . -exec rm {} \;`
-            _ if text == "{}" => "",
             WordKind::Dynamic if write.effect == Effect::Created => continue,
             WordKind::Dynamic => "",
             WordKind::Literal => text,
@@ -97,22 +94,10 @@ fn touched(command: &str, directory: &Path, workspace: &Path) -> Vec<PathBuf> {
         };
         paths.push(if path.is_empty() { workspace.to_owned() } else { directory.join(path) });
     }
-    let unnamed = |(at, command): (usize, &Command)| {
-        changes_unnamed(command) && writes.iter().all(|write| write.command != at)
-    };
-    if script.commands().iter().enumerate().any(unnamed) {
+    if script.changes_unnamed() {
         paths.push(workspace.to_owned());
     }
     paths.sort();
     paths.dedup();
     paths
-}
-
-/// `find . -delete`, `ls | xargs rm`: whether a command changes files, if it names none.
-fn changes_unnamed(command: &Command) -> bool {
-    match command.program().unwrap_or_default() {
-        "find" => command.args.iter().any(|word| word.text == "-delete"),
-        "rm" | "unlink" | "shred" | "mv" | "truncate" => true,
-        _ => command.writes_by_code(),
-    }
 }
