@@ -122,7 +122,7 @@ fn action_claim(
         of_others: predicate.voice == Voice::PerfectPassive && !subject.iter().any(particular),
         family: act.family,
         as_found: act.as_found,
-        earlier: may_be_earlier(prose, clause, predicate),
+        earlier: may_be_earlier(prose, clause),
         verb: act.verb,
         state,
         textual,

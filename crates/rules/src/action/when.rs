@@ -1,24 +1,21 @@
-//! Decides whether a claim may be about a time before the record begins.
+//! Decides whether a claimed action may have been done before the record begins.
 
-use crate::prose::{Clause, Predicate, Prose, Tags, Token, TokenKind};
+use crate::prose::{Clause, Prose, Tags, Token, TokenKind, names_earlier_time};
 
 /// "In the previous session I migrated it", "I deployed it on 27 January", "two days ago": whether the
 /// sentence may be about an earlier time, of which the record shows nothing.
-pub(super) fn may_be_earlier(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
+pub(super) fn may_be_earlier(prose: &Prose<'_>, clause: &Clause) -> bool {
     let sentence = prose.sentence_of(clause);
     let led = sentence.iter().position(|t| t.has(Tags::AGENT)).unwrap_or(0);
-    let past = |t: &Token| {
-        prose.is(t, words!["previous", "previously", "prior", "earlier", "yesterday", "ago"])
-    };
+    let past = |t: &Token| prose.is(t, words!["previous", "previously", "prior", "earlier"]);
     sentence.iter().any(past)
+        || names_earlier_time(prose, clause)
         || sentence.get(..led).is_some_and(|led| {
             let last = led.split(|t| t.is(',')).count();
             let mut parts = led.split(|t| t.is(',')).enumerate();
             parts.any(|(at, part)| is_setting(prose, part, at + 1 == last))
         })
-        || is_dated(prose, clause, predicate)
 }
-
 /// "On Friday", "This morning", "From the handover:": whether the words before "I" say when or where,
 /// rather than to what or for whom. `adjacent` says that "I" comes next.
 fn is_setting(prose: &Prose<'_>, led: &[Token], adjacent: bool) -> bool {
@@ -44,22 +41,4 @@ fn is_setting(prose: &Prose<'_>, led: &[Token], adjacent: bool) -> bool {
                 && led.iter().all(|t| !t.is_mark() && !t.has(tags![SUBORDINATE, COORDINATE]))
         }
     }
-}
-
-/// "I deployed it on 27 January", "in May": a day or a month in the simple past. With "have", it
-/// belongs to what was done: "I have booked the table on Friday".
-fn is_dated(prose: &Prose<'_>, clause: &Clause, predicate: &Predicate) -> bool {
-    let before = prose.tokens(clause.tokens.start..predicate.verb);
-    let perfect = before
-        .iter()
-        .any(|t| t.has(Tags::HAVE) || prose.word(t).to_ascii_lowercase().ends_with("ve"));
-    let end = predicate.object_tokens.end.max(clause.tokens.end);
-    let day = |t: &Token| t.kind == TokenKind::Date || t.has(Tags::MONTH);
-    let joins = |t: &Token| prose.is(t, words!["on", "in"]);
-    let after = prose.tokens(predicate.verb..end);
-    !perfect
-        && after
-            .iter()
-            .enumerate()
-            .any(|(at, token)| joins(token) && after.iter().skip(at + 1).take(3).any(day))
 }

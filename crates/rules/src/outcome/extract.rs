@@ -12,7 +12,7 @@ use crate::action::objects_in;
 use crate::facts::Answer;
 use crate::prose::{
     BlockKind, Clause, Mood, Prose, Tags, Token, TokenKind, Words, is_agenda, is_in_draft,
-    name_of_field,
+    name_of_field, names_earlier_time,
 };
 use crate::values::holds;
 
@@ -91,7 +91,7 @@ pub(crate) fn outcome_claims(answer: &Answer<'_>) -> Vec<OutcomeClaim> {
 /// Whether a clause is about this session and in the agent's own words.
 fn may_claim(prose: &Prose<'_>, clause: &Clause) -> bool {
     matches!(clause.mood, Mood::Asserted | Mood::Relative)
-        && !is_of_another_session(prose, clause)
+        && !names_earlier_time(prose, clause)
         && !repeats_user(prose, clause)
         && !is_tabular(prose, clause)
         && !is_agenda(prose, clause)
@@ -355,15 +355,7 @@ fn is_tabular(prose: &Prose<'_>, clause: &Clause) -> bool {
 /// "Before the last edit, all 7 tests passed": about an earlier time.
 fn looks_back(prose: &Prose<'_>, clause: &Clause) -> bool {
     let first = prose.sentence_of(clause).first();
-    first.is_some_and(|t| prose.is(t, words!["before", "until", "prior", "previously", "earlier"]))
-}
-
-/// "As I said in the last session": about another session, which is not in this record.
-fn is_of_another_session(prose: &Prose<'_>, clause: &Clause) -> bool {
-    prose.sentence_of(clause).array_windows().any(|[which, session]| {
-        prose.is(which, words!["last", "previous", "earlier", "prior", "another"])
-            && prose.is(session, words!["session", "sessions", "conversation", "chat"])
-    })
+    first.is_some_and(|t| prose.is(t, words!["before", "until"]))
 }
 
 /// Whether a member of this name holds the agent's own report: `overall_explanation`.

@@ -8,7 +8,7 @@ use crate::action::stem;
 use crate::facts::Answer;
 use crate::prose::{
     Action, BlockKind, Clause, Mood, Predicate, Prose, Subject, Tags, Token, TokenKind, Voice,
-    is_of_a_text, sets,
+    is_of_a_text, names_session, sets,
 };
 
 /// A tool that the agent says it used.
@@ -45,7 +45,7 @@ pub(crate) fn mentions(answer: &Answer<'_>, catalogued: &dyn Fn(&str) -> bool) -
         if !(clause.mood == Mood::Asserted || clause.mood == Mood::Observed || after) {
             continue;
         }
-        if tells_a_text(prose, clause) {
+        if tells_a_text(prose, clause) || names_session(prose, clause) {
             continue;
         }
         let named = things(prose, clause, catalogued);
