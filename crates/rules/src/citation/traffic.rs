@@ -20,7 +20,7 @@ pub(crate) struct Traffic {
     pub(crate) firmness: Firmness,
     /// The tool of the printed call, if the call counts only when such a tool exists.
     pub(crate) doubtful: Option<String>,
-    /// The command behind a printed prompt.
+    /// The command at a printed prompt.
     pub(crate) command: Option<String>,
 }
 
